@@ -1,0 +1,57 @@
+# Each target works on a fresh clone with Python 3.11 or later and make: uv comes from PyPI into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+# --universal resolves for every supported Python at once.
+COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --custom-compile-command "make lock"
+INSTALL := $(BIN)/uv pip install --quiet --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help setup sweep test check bench pictures lock clean
+
+help: ## show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: $(VENV)/.sweep ## make .venv with podscale, its load and its sweep
+
+sweep: setup ## measure real processes on this machine, say how many are needed (ARGS="--sizes 1,2,4")
+	$(BIN)/podscale sweep $(ARGS)
+
+test: check ## run all checks, then all tests (ARGS="-k primes" for some of them)
+	$(BIN)/pytest $(ARGS)
+
+check: $(VENV)/.dev ## lint, format, types, import arrows, locks
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --cache-dir $(VENV)/.import_linter
+
+bench: $(VENV)/.dev ## time the pod against bare Starlette, weigh an idle pod
+	$(BIN)/python -m benchmarks.pod $(ARGS)
+
+lock: $(VENV)/.bootstrap ## choose versions anew, one lock with hashes for each purpose
+	$(COMPILE) --group bootstrap --output-file requirements/bootstrap.txt
+	$(COMPILE) pyproject.toml --output-file requirements/pod.txt
+	$(COMPILE) pyproject.toml --extra load --output-file requirements/load.txt
+	$(COMPILE) pyproject.toml --extra load --extra sweep --output-file requirements/sweep.txt
+	$(COMPILE) pyproject.toml --all-extras --group dev --group bootstrap --output-file requirements/dev.txt
+
+clean: ## remove what the targets made (not results/)
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/.bootstrap:
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("podscale needs Python 3.11 or later; choose one with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/bootstrap.txt
+	@touch $@
+
+$(VENV)/.sweep: requirements/sweep.txt pyproject.toml | $(VENV)/.bootstrap
+	$(INSTALL) --requirement $<
+	$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.sweep
+	$(INSTALL) --requirement $<
+	@touch $@

@@ -1,0 +1,1 @@
+"""The room that pure mathematics: scaling laws, queueing, advice. No input or output."""

@@ -1,0 +1,142 @@
+"""What the rooms agree on: routes, headers, metric names, ports and the stage protocol. Imports nothing of ours.
+
+The pod serves these routes and metrics, the load reads these headers, the sweep scrapes these metrics and
+speaks the stage protocol with the Locust master. A name that two rooms need stands here and nowhere else.
+"""
+
+from typing import Literal, NotRequired, TypedDict
+
+HTTP_PORT = 8000
+ADMIN_PORT = 9100
+
+# Routes on the `http` port.
+INDEX = "/"
+BLOCKING = "/blocking"
+WORKER = "/worker"
+PRIMES = "/primes"
+PRIME = "/prime"
+TIMESTAMP = "/timestamp"
+
+# Routes on the `admin` port.
+LIVE = "/live"
+READY = "/ready"
+METRICS = "/metrics"
+
+# Headers of every answer: who answered, and what it cost ("queue;dur=1.2, cpu;dur=50.0, wall;dur=50.3", in ms).
+POD_HEADER = "X-Podscale-Pod"
+PROCESS_HEADER = "X-Podscale-Process"
+SERVER_TIMING_HEADER = "Server-Timing"
+
+# Metrics of a pod. Counters are named as scraped, with `_total`.
+REQUESTS = "http_requests_total"  # method, route, status
+REQUEST_SECONDS = "http_request_duration_seconds"  # histogram: route
+IN_PROGRESS = "http_requests_in_progress"
+QUEUE_LENGTH = "podscale_queue_length"
+QUEUE_SECONDS = "podscale_queue_seconds"  # histogram
+SHED = "podscale_requests_shed_total"
+ABANDONED = "podscale_requests_abandoned_total"
+LOOP_LAG_SECONDS = "podscale_event_loop_lag_seconds"
+INFO = "podscale_info"  # version, python, pod, gil, workers
+# From the pod's own cgroup. A value that cannot be read has no series: absent is unknown, never 0.
+CGROUP_CPU_SECONDS = "podscale_cgroup_cpu_seconds_total"
+CGROUP_CPU_LIMIT_CORES = "podscale_cgroup_cpu_limit_cores"  # +Inf where no limit is set
+CGROUP_PERIODS = "podscale_cgroup_cpu_periods_total"
+CGROUP_THROTTLED_PERIODS = "podscale_cgroup_cpu_throttled_periods_total"
+CGROUP_THROTTLED_SECONDS = "podscale_cgroup_cpu_throttled_seconds_total"
+CGROUP_MEMORY_BYTES = "podscale_cgroup_memory_working_set_bytes"
+CGROUP_MEMORY_LIMIT_BYTES = "podscale_cgroup_memory_limit_bytes"  # +Inf where no limit is set
+PROCESS_CPU_SECONDS = "process_cpu_seconds_total"
+PROCESS_MEMORY_BYTES = "process_resident_memory_bytes"
+
+# The stage protocol, on the Locust master beside its own web page:
+#   POST   STAGE_PATH  with a StageOrder    -> 202 and the StageReport; 409 while another stage runs; 400 bad order
+#   GET    STAGE_PATH                       -> 200 and the StageReport of the newest stage; 404 before the first
+#   DELETE STAGE_PATH                       -> 200 and the StageReport: stops the stage, keeps what was measured
+#   GET    WORKERS_PATH                     -> 200 and {"workers": number of workers that are ready}
+STAGE_PATH = "/podscale/stage"
+WORKERS_PATH = "/podscale/workers"
+
+Model = Literal["open", "closed"]
+Arrivals = Literal["constant", "poisson"]
+StageState = Literal["starting", "warmup", "measuring", "draining", "done", "void", "stopped"]
+# Why a request failed, from the client's side. `client` is the generator's own fault (no ports, no files left).
+ErrorClass = Literal["refused", "reset", "timeout", "dns", "client", "http_4xx", "http_5xx", "other"]
+
+
+class StageOrder(TypedDict):
+    """One stage of load, as the sweep asks for it.
+
+    `users` counts closed users over all workers; `rate_per_second` is the arrival rate of all workers together.
+    `connections` is "new" (one for each visit), "keep", or a number: visits before a connection is closed.
+    `options` are custom arguments of the locustfile, as its start form has them (`{"cpu_time_ms": 50}`).
+    """
+
+    id: str
+    model: Model
+    arrivals: Arrivals
+    rate_per_second: float
+    users: int
+    connections: str
+    warmup_seconds: float
+    measure_seconds: float
+    timeout_seconds: float
+    expect_workers: int
+    scenario: NotRequired[str]  # name of the user class to run; all of the locustfile's where absent
+    options: NotRequired[dict[str, str | int | float]]
+
+
+class Quantiles(TypedDict):
+    """Latencies in seconds, exact to three digits."""
+
+    p50: float
+    p90: float
+    p99: float
+    p999: float
+    max: float
+    mean: float
+
+
+class GeneratorReport(TypedDict):
+    """How well the generator did its own work in the measuring window.
+
+    `cpu_fraction`: busiest worker process, of one core. `late`: arrivals sent more than 10 ms after their intended
+    time. `dropped`: arrivals never sent because too many were in flight. `throttled_seconds`: of the generator's own
+    cgroups, None where unknown.
+    """
+
+    workers: int
+    lost_workers: int
+    cpu_fraction: float | None
+    late: int
+    dropped: int
+    send_lag_p99_seconds: float | None
+    throttled_seconds: float | None
+
+
+class StageReport(TypedDict):
+    """What the master knows of a stage; figures are whole once the state is done, void or stopped.
+
+    The window holds the visits that were due in it (open: by intended send time; closed: by their end).
+    `requests` counts all answers and failures of the window, `errors` those that failed, by ErrorClass.
+    `total_requests_by_pod` counts the whole stage, warm-up and drain included, so that it can be held against the
+    pods' own counters; the key "unknown" holds answers without a pod header, and failures.
+    """
+
+    order: StageOrder
+    state: StageState
+    reason: str  # why a stage is void or stopped, else ""
+    seconds_left: float
+    window_started_at: float | None  # seconds since the epoch
+    window_ended_at: float | None
+    measured_seconds: float
+    arrivals: int  # open: visits that were due in the window; closed: visits begun in it
+    requests: int
+    completed_per_second: float  # good answers that ended within the window, over its length
+    latency_seconds: Quantiles | None  # of good answers, from the intended send time
+    naive_latency_seconds: Quantiles | None  # of good answers, from the actual send time ("service time")
+    latency_histogram: str | None  # HdrHistogram V2, base64, in microseconds
+    errors: dict[str, int]
+    requests_by_pod: dict[str, int]
+    requests_by_process: dict[str, int]
+    total_requests_by_pod: dict[str, int]
+    generator: GeneratorReport

@@ -1,0 +1,1 @@
+"""The room that runs in the pod: settings, server, jobs, health, metrics."""

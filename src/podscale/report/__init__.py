@@ -1,0 +1,1 @@
+"""The room that shows results: charts, page, terminal."""

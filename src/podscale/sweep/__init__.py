@@ -1,0 +1,1 @@
+"""The room that measures: plan, run, targets, verdicts, results."""

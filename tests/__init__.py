@@ -1,0 +1,1 @@
+"""Tests of podscale: one folder for each room, one file for each source file."""

@@ -1,0 +1,1 @@
+"""Tests of the whole: the command on real processes, the page in a real browser."""
