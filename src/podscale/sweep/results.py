@@ -1,0 +1,187 @@
+"""What a sweep measured, as typed records that go to `result.json` and come back from it.
+
+A value that is not known is None, in the file null; it is never 0. Times are in seconds, rates per second, memory in
+bytes. `schema_version` rises when a field changes its meaning or goes away; new fields alone do not raise it.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+SCHEMA_VERSION = 1
+RESULT_FILE = "result.json"
+
+Purpose = Literal["capacity", "goal"]
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stage was asked to do. `users` belongs to the closed model, `rate_per_second` to the open one."""
+
+    model: Literal["open", "closed"]
+    arrivals: Literal["constant", "poisson"] | None = None
+    rate_per_second: float | None = None
+    users: int | None = None
+    scenario: str
+    connections: str
+    warmup_seconds: float
+    measure_seconds: float
+    options: dict[str, str | int | float] = {}
+
+
+class Latency(msgspec.Struct, frozen=True, kw_only=True):
+    """Quantiles in seconds, exact to three digits."""
+
+    p50: float
+    p90: float
+    p99: float
+    p999: float
+    max: float
+    mean: float
+
+
+class Throttled(msgspec.Struct, frozen=True, kw_only=True):
+    """CPU quota periods of all pods in the window; all None where pods have no quota or none can be read."""
+
+    periods: int | None = None
+    throttled_periods: int | None = None
+    seconds: float | None = None
+
+
+class Generator(msgspec.Struct, frozen=True, kw_only=True):
+    """How well the load generator did its own work; `cpu_fraction` is of one core, of the busiest worker."""
+
+    workers: int
+    lost_workers: int
+    cpu_fraction: float | None
+    late: int
+    dropped: int
+    send_lag_p99_seconds: float | None
+    throttled_seconds: float | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One sentence on what limited or spoiled a stage: a code from `verdict.RULES`, and the figures behind it."""
+
+    code: str
+    evidence: str
+
+
+class Stage(msgspec.Struct, frozen=True, kw_only=True):
+    """One size, measured once. Figures are None where the stage was not reached or the value is not known.
+
+    `purpose` is "capacity" (how much do n pods do at most?) or "goal" (do n pods hold the latency goal at the rate?).
+    `latency_seconds` counts from the intended send time, `service_seconds` from the actual one.
+    `server_requests` is what the pods themselves counted over the whole stage, `client_requests` what the load did.
+    """
+
+    topology: Literal["pods", "workers"] = "pods"
+    purpose: Purpose = "capacity"
+    size: int
+    repeat: int
+    asked: Asked
+    started_at: str  # ISO 8601, UTC
+    measured_seconds: float | None = None
+    arrivals: int | None = None
+    requests: int | None = None
+    throughput_per_second: float | None = None
+    latency_seconds: Latency | None = None
+    service_seconds: Latency | None = None
+    latency_histogram: str | None = None  # HdrHistogram V2, base64, in microseconds
+    errors: dict[str, int] = {}
+    requests_by_pod: dict[str, int] = {}
+    client_requests: int | None = None
+    server_requests: int | None = None
+    cpu_seconds: float | None = None
+    cpu_seconds_per_request: float | None = None
+    throttled: Throttled = Throttled()
+    memory_bytes: int | None = None
+    node_cpu_fraction: float | None = None  # busy share of all cores of the machine
+    generator: Generator | None = None
+    ready_seconds: float | None = None
+    verdicts: list[Verdict] = []
+    valid: bool
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """A scaling law fitted to the capacity stages, or why it was refused.
+
+    `coefficients` by name: linear and amdahl `lambda` (throughput of one pod, per second), amdahl and usl `sigma`
+    (contention), usl `kappa` (coherency). `rmse` is in requests per second.
+    """
+
+    law: Literal["linear", "amdahl", "usl"]
+    coefficients: dict[str, float] | None = None
+    rmse: float | None = None
+    peak_size: float | None = None  # usl: the size of highest throughput
+    refused: str | None = None
+
+
+class Advice(msgspec.Struct, frozen=True, kw_only=True):
+    """What the measurement says: a sentence, the number behind it, and what it rests on.
+
+    `pods` is None where the data does not carry a number; `sentence` then says why.
+    `verified`: the size was measured to hold the goal, and one pod fewer was measured to miss it (or none fewer is
+    possible).
+    """
+
+    sentence: str
+    rate_per_second: float | None = None
+    slo_p99_seconds: float | None = None
+    pods: int | None = None
+    capacity_per_pod_per_second: float | None = None
+    verified: bool = False
+    reasons: list[str] = []
+
+
+class Result(msgspec.Struct, kw_only=True):
+    """A whole sweep, or as much of it as was measured: `aborted` says why it ended early, else None."""
+
+    schema_version: int = SCHEMA_VERSION
+    id: str
+    started_at: str
+    finished_at: str | None = None
+    asked: dict[str, Any]
+    environment: dict[str, Any]
+    stages: list[Stage] = []
+    fits: list[Fit] = []
+    advice: Advice | None = None
+    aborted: str | None = None
+
+
+class ResultError(Exception):
+    """A result file is missing, unreadable or of another version; the message says which and what to do."""
+
+
+def save(result: Result, folder: Path) -> Path:
+    """Write `result.json` so that a crash leaves the old file or the new one, never half of it."""
+    path = folder / RESULT_FILE
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(result), indent=1))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    return path
+
+
+def load(folder: Path) -> Result:
+    """Read `result.json` from `folder`; raises ResultError."""
+    path = folder / RESULT_FILE
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ResultError(f"no result in {folder}: {error.strerror}; a sweep writes it there with --out") from error
+    try:
+        version = msgspec.json.decode(data, type=dict[str, Any]).get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise ResultError(f"{path} has schema version {version}, this podscale reads {SCHEMA_VERSION}")
+        return msgspec.json.decode(data, type=Result)
+    except msgspec.MsgspecError as error:
+        raise ResultError(f"{path} is not a podscale result: {error}") from error
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of `result.json`."""
+    return msgspec.json.schema(Result)
