@@ -1,0 +1,157 @@
+"""The local target: n single pods as processes that share one port, as a Service shares connections."""
+
+import os
+import socket
+import time
+from pathlib import Path
+from sys import executable
+from typing import Any
+
+import httpx
+import msgspec
+import psutil
+
+from podscale import contract
+from podscale.sweep.children import Child, free_port, stop_all
+from podscale.sweep.scrape import PodReading, scrape
+from podscale.sweep.targets import NotReachedError
+
+HOST = "127.0.0.1"
+READY_SECONDS = 30
+IDLE_SECONDS = 30
+POLL_SECONDS = 0.05
+STOP_SECONDS = 5
+
+
+class LocalPod:
+    """One pod process, its admin port, and its CPU and memory as the kernel counts them."""
+
+    def __init__(self, number: int, port: int, folder: Path) -> None:
+        self.name = f"pod-{number}"
+        admin_port = free_port()
+        self.admin_url = f"http://{HOST}:{admin_port}"
+        # Settings of the caller's shell must not reach the pods unseen: the result would not carry them.
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PODSCALE_")} | {
+            "PODSCALE_HOST": HOST,
+            "PODSCALE_PORT": str(port),
+            "PODSCALE_ADMIN_HOST": HOST,
+            "PODSCALE_ADMIN_PORT": str(admin_port),
+            "PODSCALE_POD_NAME": self.name,
+            "PODSCALE_REUSE_PORT": "1",
+            "PODSCALE_DRAIN_SECONDS": "0",
+        }
+        log = folder / f"{self.name}.log"
+        self.child = Child(self.name, [executable, "-m", "podscale.pod"], log, environment)
+
+    def ready(self, client: httpx.Client) -> bool:
+        """Whether it says so."""
+        try:
+            return client.get(self.admin_url + contract.READY, timeout=2).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    def read(self, client: httpx.Client) -> PodReading:
+        """Its own counters, with CPU and memory of its process tree: these processes share the machine's cgroup."""
+        reading = scrape(self.name, self.admin_url, client)
+        cpu_seconds, memory_bytes = _process_tree(self.child.pid)
+        return msgspec.structs.replace(
+            reading,
+            cpu_seconds=cpu_seconds,
+            memory_bytes=memory_bytes,
+            cpu_limit_cores=None,
+            periods=None,
+            throttled_periods=None,
+            throttled_seconds=None,
+        )
+
+
+class LocalTarget:
+    """Scales processes on this machine. `folder` takes their logs."""
+
+    name = "local"
+
+    def __init__(self, folder: Path, *, worker_processes: bool) -> None:
+        self._folder = folder
+        self._client = httpx.Client()
+        self._pods: list[LocalPod] = []
+        self._started = 0
+        # Held, never listened on: keeps the port ours while pods come and go.
+        self._port_holder = socket.socket()
+        self._port_holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._port_holder.bind((HOST, 0))
+        self._port: int = self._port_holder.getsockname()[1]
+        self.url = f"http://{HOST}:{self._port}"
+        # One event loop fills one core; jobs in worker processes may fill more.
+        self.cores_per_pod = float("inf") if worker_processes else 1.0
+
+    def describe(self) -> dict[str, Any]:
+        """How the pods run here."""
+        return {"target": self.name, "balancing": "SO_REUSEPORT, by connection"}
+
+    def scale(self, size: int) -> float:
+        """Start or stop the difference; returns the seconds until all were ready."""
+        begun = time.monotonic()
+        self._stop(self._pods[size:])
+        self._pods = self._pods[:size]
+        self._replace_the_dead()
+        fresh = size - len(self._pods)
+        for _ in range(fresh):
+            self._started += 1
+            self._pods.append(LocalPod(self._started, self._port, self._folder))
+        self._wait_ready(begun + READY_SECONDS)
+        ready_seconds = time.monotonic() - begun if fresh else 0.0
+        self._wait_idle(time.monotonic() + IDLE_SECONDS)
+        return ready_seconds
+
+    def read(self) -> list[PodReading]:
+        """Counters of every pod, now."""
+        return [pod.read(self._client) for pod in self._pods]
+
+    def close(self) -> None:
+        """End every pod and let the port go."""
+        self._stop(self._pods)
+        self._pods = []
+        self._port_holder.close()
+        self._client.close()
+
+    def _replace_the_dead(self) -> None:
+        self._pods = [pod for pod in self._pods if pod.child.running()]
+
+    def _wait_ready(self, deadline: float) -> None:
+        waiting = list(self._pods)
+        while waiting:
+            for pod in waiting:
+                if not pod.child.running():
+                    raise NotReachedError(f"{pod.name} ended before it was ready: {pod.child.last_words()}")
+            waiting = [pod for pod in waiting if not pod.ready(self._client)]
+            if waiting and time.monotonic() > deadline:
+                size = len(self._pods)
+                raise NotReachedError(
+                    f"{size - len(waiting)} of {size} pods were ready after {READY_SECONDS} s; "
+                    f"{waiting[0].name} says: {waiting[0].child.last_words()}"
+                )
+            if waiting:
+                time.sleep(POLL_SECONDS)
+
+    def _wait_idle(self, deadline: float) -> None:
+        """Work left over from the stage before must not run in the next one."""
+        while busy := [pod for pod in self._pods if scrape(pod.name, pod.admin_url, self._client).in_progress]:
+            if time.monotonic() > deadline:
+                raise NotReachedError(f"{busy[0].name} was still busy {IDLE_SECONDS} s after the stage before")
+            time.sleep(POLL_SECONDS)
+
+    def _stop(self, pods: list[LocalPod]) -> None:
+        stop_all([pod.child for pod in pods], STOP_SECONDS)
+
+
+def _process_tree(pid: int) -> tuple[float | None, int | None]:
+    """CPU seconds and resident bytes of a process and its children, ended children included; None if it is gone."""
+    try:
+        root = psutil.Process(pid)
+        tree = [root, *root.children(recursive=True)]
+        times = [process.cpu_times() for process in tree]
+        memory = sum(process.memory_info().rss for process in tree)
+    except psutil.Error:
+        return None, None
+    cpu = sum(t.user + t.system for t in times) + times[0].children_user + times[0].children_system
+    return cpu, memory

@@ -1,0 +1,221 @@
+"""Measures one stage: scale, run the load, read the pods at both ends of the window, judge."""
+
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+import msgspec
+import psutil
+
+from podscale.contract import StageOrder, StageReport
+from podscale.sweep.locust import LocustError, StageClient
+from podscale.sweep.plan import Plan, StagePlan
+from podscale.sweep.results import Generator, Latency, Stage
+from podscale.sweep.scrape import PodReading, Usage, usage
+from podscale.sweep.targets import NotReachedError, Target
+from podscale.sweep.verdict import Facts, judge
+
+
+class Interrupted(BaseException):
+    """Somebody asked the sweep to stop. Not an Exception, so that no handler for faults swallows it."""
+
+
+class Load(Protocol):
+    """What gives the sweep a Locust master with all its workers."""
+
+    worker_count: int
+
+    def client(self) -> StageClient:
+        """The stage protocol; raises LocustError."""
+
+    def close(self) -> None:
+        """End what it started."""
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """A stage, and the interruption that cut it short, if any."""
+
+    stage: Stage
+    interrupted: Interrupted | None = None
+
+
+class Measurer:
+    """Measures stages of one plan on one target. `cores` are the machine's; `on_report` hears of the running load."""
+
+    def __init__(
+        self, plan: Plan, target: Target, load: Load, *, cores: int, on_report: Callable[[StageReport], None]
+    ) -> None:
+        self._plan = plan
+        self._target = target
+        self._load = load
+        self._cores = cores
+        self._on_report = on_report
+
+    def measure(self, wanted: StagePlan) -> Measured:
+        """Measure one stage. Faults of the stage become verdicts; raises TargetError when the target is unusable."""
+        stage = Stage(
+            purpose=wanted.purpose,
+            size=wanted.size,
+            repeat=wanted.repeat,
+            asked=wanted.asked,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            valid=False,
+        )
+        facts = Facts(stage=stage, cores=self._cores, cores_per_pod=self._target.cores_per_pod)
+        try:
+            ready_seconds = self._target.scale(wanted.size)
+        except NotReachedError as error:
+            return Measured(judge(msgspec.structs.replace(facts, not_reached=str(error))))
+        except Interrupted as interrupted:
+            return Measured(judge(msgspec.structs.replace(facts, interrupted="stopped while scaling")), interrupted)
+        return self._under_load(wanted, facts, msgspec.structs.replace(stage, ready_seconds=ready_seconds))
+
+    def _under_load(self, wanted: StagePlan, facts: Facts, stage: Stage) -> Measured:
+        watch = WindowWatch(self._target)
+        before = self._target.read()
+        loaded = self._run(wanted, watch)
+        after = self._target.read()
+        if loaded.report is not None:
+            stage = with_load(stage, loaded.report)
+        stage = with_pods(stage, before, after, watch)
+        facts = msgspec.structs.replace(
+            facts,
+            stage=stage,
+            mean_queue_seconds=watch.usage().mean_queue_seconds,
+            identified=set(stage.requests_by_pod) != {"unknown"},
+            lost_pods=tuple(sorted(_answering(before) - _answering(after))),
+            void=loaded.void,
+            interrupted="stopped before the window was whole" if loaded.interrupted else None,
+        )
+        return Measured(judge(facts), loaded.interrupted)
+
+    def _run(self, wanted: StagePlan, watch: "WindowWatch") -> "_Loaded":
+        def hear(report: StageReport) -> None:
+            watch.see(report)
+            self._on_report(report)
+
+        client = None
+        try:
+            client = self._load.client()
+            report = client.run(self._order(wanted), hear)
+        except LocustError as error:
+            return _Loaded(void=str(error))
+        except Interrupted as interrupted:
+            return _Loaded(report=_stopped(client), interrupted=interrupted)
+        return _Loaded(report=report, void=report["reason"] if report["state"] != "done" else None)
+
+    def _order(self, wanted: StagePlan) -> StageOrder:
+        asked = wanted.asked
+        order = StageOrder(
+            id=uuid.uuid4().hex,
+            model=asked.model,
+            arrivals=asked.arrivals or "constant",
+            rate_per_second=asked.rate_per_second or 0.0,
+            users=asked.users or 0,
+            connections=asked.connections,
+            warmup_seconds=asked.warmup_seconds,
+            measure_seconds=asked.measure_seconds,
+            timeout_seconds=self._plan.timeout_seconds,
+            expect_workers=self._load.worker_count,
+            options=asked.options,
+        )
+        if self._plan.user_class is not None:
+            order["scenario"] = self._plan.user_class
+        return order
+
+
+class _Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """The load's report, why the load itself calls the stage void, and the interruption: each if there is one."""
+
+    report: StageReport | None = None
+    void: str | None = None
+    interrupted: Interrupted | None = None
+
+
+class WindowWatch:
+    """Reads pods and node when the measuring window opens and when it closes."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._state = ""
+        self._readings: list[tuple[list[PodReading], tuple[float, float]]] = []
+
+    def see(self, report: StageReport) -> None:
+        """Hear of the stage's state; reads at the two changes that matter."""
+        state = report["state"]
+        opens = state == "measuring" and not self._readings
+        closes = state != "measuring" and self._state == "measuring" and len(self._readings) == 1
+        self._state = state
+        if opens or closes:
+            self._readings.append((self._target.read(), _node_times()))
+
+    def usage(self) -> Usage:
+        """What the pods used between the two readings."""
+        if len(self._readings) < 2:
+            return Usage(seconds=0.0)
+        return usage(self._readings[0][0], self._readings[1][0])
+
+    def node_cpu_fraction(self) -> float | None:
+        """Busy share of all cores between the two readings."""
+        if len(self._readings) < 2:
+            return None
+        (busy_before, all_before), (busy_after, all_after) = self._readings[0][1], self._readings[1][1]
+        return (busy_after - busy_before) / (all_after - all_before) if all_after > all_before else None
+
+
+def with_load(stage: Stage, report: StageReport) -> Stage:
+    """The stage with what the load measured."""
+    good = report["latency_seconds"] is not None
+    return msgspec.structs.replace(
+        stage,
+        measured_seconds=report["measured_seconds"],
+        arrivals=report["arrivals"],
+        requests=report["requests"],
+        throughput_per_second=report["completed_per_second"] if good else None,
+        latency_seconds=msgspec.convert(report["latency_seconds"], Latency | None),
+        service_seconds=msgspec.convert(report["naive_latency_seconds"], Latency | None),
+        latency_histogram=report["latency_histogram"],
+        errors={kind: count for kind, count in report["errors"].items() if count},
+        requests_by_pod=report["requests_by_pod"],
+        client_requests=sum(report["total_requests_by_pod"].values()),
+        generator=msgspec.convert(report["generator"], Generator),
+    )
+
+
+def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], watch: WindowWatch) -> Stage:
+    """The stage with what the pods and the node used in the window."""
+    window = watch.usage()
+    cpu_seconds = window.cpu_seconds
+    if cpu_seconds is not None and stage.measured_seconds and window.seconds:
+        # The two readings stand a poll's length beside the window's edges: keep the rate, not the difference.
+        cpu_seconds *= stage.measured_seconds / window.seconds
+    return msgspec.structs.replace(
+        stage,
+        server_requests=usage(before, after).requests,
+        cpu_seconds=cpu_seconds,
+        cpu_seconds_per_request=window.cpu_seconds_per_request,
+        throttled=window.throttled,
+        memory_bytes=window.memory_bytes,
+        node_cpu_fraction=watch.node_cpu_fraction(),
+    )
+
+
+def _stopped(client: StageClient | None) -> StageReport | None:
+    """Stop the running stage; what it measured, if the master still says so."""
+    try:
+        return client.stop() if client is not None else None
+    except LocustError:
+        return None
+
+
+def _answering(readings: list[PodReading]) -> set[str]:
+    return {reading.pod for reading in readings if reading.requests is not None}
+
+
+def _node_times() -> tuple[float, float]:
+    """Busy and total CPU seconds of all cores since boot."""
+    times = psutil.cpu_times()
+    # Guest time is counted in user time already, see proc_stat(5).
+    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+    return total - times.idle - getattr(times, "iowait", 0.0), total

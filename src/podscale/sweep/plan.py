@@ -1,0 +1,182 @@
+"""What a sweep will do: its options, checked and frozen, and the stages that follow from them."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from podscale.contract import Arrivals, Model
+from podscale.sweep.options import OPTIONS, SCENARIOS, OptionError
+from podscale.sweep.results import Asked, Purpose
+
+Clock = Literal["cpu", "wall", "sleep"]
+
+
+# A goal stage lasts longer than a capacity stage: a p99 needs more answers than a mean.
+GOAL_STAGE_FACTOR = 2
+# Where no rate is asked for: this share of what the largest size can do. High enough that one pod fewer shows.
+DEFAULT_GOAL_UTILISATION = 0.7
+# Where no latency goal is asked for: this many times the work of one request.
+DEFAULT_SLO_SERVICE_TIMES = 10
+# The most sizes that are tried for the goal, after the first guess.
+MAX_GOAL_STAGES = 4
+# Scaling, waiting until pods are idle, and draining, for each stage: for the estimate of the time only.
+OVERHEAD_SECONDS = 1.5
+# Of pods on one machine: enough for pods that sleep, and far from what a typing error asks for.
+LARGEST_SIZE = 64
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A sweep, whole and checked; `options.OPTIONS` says what each field means. Built by `make_plan`."""
+
+    target: Literal["local", "url"]
+    url: str | None
+    sizes: list[int]
+    repeats: int
+    scenario: str
+    locustfile: str | None
+    model: Model
+    arrivals: Arrivals
+    rate_per_second: float | None
+    users_per_pod: int
+    stage_seconds: float
+    warmup_seconds: float
+    timeout_seconds: float
+    slo_p99_ms: float | None
+    cpu_time_ms: float
+    clock: Clock
+    connections: str
+    options: dict[str, str | int | float]
+    locust_workers: int
+    goal: bool
+    seed: int
+
+    @property
+    def slo_p99_seconds(self) -> float:
+        """The latency goal: as asked, else a multiple of the work of one request."""
+        return (self.slo_p99_ms or DEFAULT_SLO_SERVICE_TIMES * self.cpu_time_ms) / 1000
+
+    @property
+    def user_class(self) -> str | None:
+        """The user class to run, None for all classes of a locustfile that is not ours."""
+        return None if self.locustfile else SCENARIOS[self.scenario].user_class
+
+    @property
+    def work(self) -> dict[str, str | int | float]:
+        """Custom arguments of the locustfile: the scenario's own ones, and what `--option` adds."""
+        names = () if self.locustfile else SCENARIOS[self.scenario].work_options
+        return {name: getattr(self, name) for name in names} | self.options
+
+
+class StagePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """One stage to come. `repeat` counts from 1."""
+
+    purpose: Purpose
+    size: int
+    repeat: int
+    asked: Asked
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes, with scaling and draining."""
+        return self.asked.warmup_seconds + self.asked.measure_seconds + OVERHEAD_SECONDS
+
+
+def default_sizes(cores: int) -> list[int]:
+    """Sizes from one pod to one for each core: enough of them for a curve, few enough for three minutes."""
+    wanted = [1, 2, 3, 4, 6, 8] if cores <= 8 else [1, 2, 4, 8, 12, 16]
+    return [size for size in wanted if size <= cores] or [1]
+
+
+def make_plan(
+    *,
+    cores: int,
+    sizes: list[int] | None = None,
+    options: dict[str, str | int | float] | None = None,
+    **given: Any,
+) -> Plan:
+    """Check what was given, by the names of OPTIONS, and fill the defaults in; raises OptionError."""
+    values = {name: given.get(name) if given.get(name) is not None else row.default for name, row in OPTIONS.items()}
+    for name, row in OPTIONS.items():
+        row.check(values[name])
+    if values["url"] is not None and sizes is not None:
+        raise OptionError("--url measures a service as it is, at one size; leave --sizes out")
+    chosen = [1] if values["url"] is not None else sorted(default_sizes(cores) if sizes is None else sizes)
+    _check_sizes(chosen)
+    if values["locust_workers"] is None:
+        # One Locust process fills one core; the pods of the largest size need theirs.
+        values["locust_workers"] = max(1, min(4, cores - max(chosen)))
+    target = "url" if values["url"] is not None else "local"
+    plan = msgspec.convert({"sizes": chosen, "target": target, "options": options or {}} | values, Plan)
+    _check_fit(plan)
+    return plan
+
+
+def capacity_stages(plan: Plan) -> Iterator[StagePlan]:
+    """The stages known from the start: every size once in each repeat, in random order within it."""
+    order = random.Random(plan.seed)
+    for repeat in range(1, plan.repeats + 1):
+        for size in order.sample(plan.sizes, len(plan.sizes)):
+            if plan.model == "open":
+                yield goal_stage(plan, size, plan.rate_per_second or 0, repeat)
+            else:
+                yield StagePlan(purpose="capacity", size=size, repeat=repeat, asked=_asked(plan, size))
+
+
+def goal_stage(plan: Plan, size: int, rate_per_second: float, repeat: int = 1) -> StagePlan:
+    """A stage that asks whether `size` pods hold the latency goal at this arrival rate."""
+    asked = _asked(plan, size)
+    longer = 1 if plan.model == "open" else GOAL_STAGE_FACTOR
+    asked = msgspec.structs.replace(
+        asked,
+        model="open",
+        arrivals=plan.arrivals,
+        rate_per_second=rate_per_second,
+        users=None,
+        measure_seconds=asked.measure_seconds * longer,
+    )
+    return StagePlan(purpose="goal", size=size, repeat=repeat, asked=asked)
+
+
+def estimate_seconds(plan: Plan) -> float:
+    """About how long the sweep takes, with two goal stages where they are asked for."""
+    stages = list(capacity_stages(plan))
+    if plan.model == "closed" and plan.goal and plan.target == "local":
+        stages += [goal_stage(plan, size, 1) for size in plan.sizes[-2:]]
+    return sum(stage.seconds for stage in stages)
+
+
+def _asked(plan: Plan, size: int) -> Asked:
+    return Asked(
+        model="closed",
+        users=plan.users_per_pod * size,
+        scenario=Path(plan.locustfile).stem if plan.locustfile else plan.scenario,
+        connections=plan.connections,
+        warmup_seconds=plan.warmup_seconds,
+        measure_seconds=plan.stage_seconds,
+        options=plan.work,
+    )
+
+
+def _check_sizes(sizes: list[int]) -> None:
+    if not sizes:
+        raise OptionError("--sizes is empty; give at least one size, as in --sizes 1,2,4")
+    for size in sizes:
+        if not 1 <= size <= LARGEST_SIZE:
+            raise OptionError(f"--sizes: {size} is not between 1 and {LARGEST_SIZE}")
+    if len(set(sizes)) != len(sizes):
+        raise OptionError(f"--sizes names a size twice: {','.join(map(str, sizes))}; use --repeats for repeats")
+
+
+def _check_fit(plan: Plan) -> None:
+    reuse = plan.connections
+    if reuse not in {"new", "keep"} and not (reuse.isascii() and reuse.isdigit() and 1 <= int(reuse) <= 10**6):
+        raise OptionError(f"--connections: {reuse!r} is not new, keep or a number of requests from 1 to 1000000")
+    if plan.model == "open" and plan.rate_per_second is None:
+        raise OptionError("--model open needs --rate, the arrivals per second of all pods together")
+    if plan.locustfile and not Path(plan.locustfile).is_file():
+        raise OptionError(f"--locustfile: there is no file {plan.locustfile}")
+    if plan.url is not None and not plan.url.startswith(("http://", "https://")):
+        raise OptionError(f"--url: {plan.url!r} does not start with http:// or https://")

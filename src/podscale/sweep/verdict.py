@@ -1,0 +1,220 @@
+"""Judges a stage: what limited it, what spoiled it, each in a sentence with the figures behind it."""
+
+import math
+from collections.abc import Callable
+
+import msgspec
+
+from podscale.sweep.results import Stage, Verdict
+
+# A generator that is busier than this sends late and measures itself.
+GENERATOR_BUSY = 0.9
+# More late sends than this, and the intended schedule was not the real one.
+LATE_SHARE = 0.05
+RATE_SHARE = 0.95
+ERROR_SHARE = 0.01
+THROTTLED_SHARE = 0.05
+# A pod that uses this much of its core does nothing else than its work.
+POD_BUSY = 0.85
+NODE_BUSY = 0.9
+# Uneven beyond chance: this many standard deviations of a random choice, and at least this ratio.
+UNEVEN_SIGMAS = 4
+UNEVEN_RATIO = 1.25
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules look at beside the stage's own figures."""
+
+    stage: Stage
+    cores: int
+    cores_per_pod: float  # what one pod can use, by its limit or by its one event loop; inf where unknown
+    mean_queue_seconds: float | None = None
+    identified: bool = True  # whether answers name their pods
+    lost_pods: tuple[str, ...] = ()
+    not_reached: str | None = None
+    void: str | None = None  # the load's own reason why the stage does not count
+    interrupted: str | None = None
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A code, whether it voids the stage, and the evidence: a sentence where it applies, else None."""
+
+    code: str
+    voids: bool
+    evidence: Callable[[Facts], str | None]
+
+
+def judge(facts: Facts) -> Stage:
+    """The stage with its verdicts; invalid as soon as one of them voids it."""
+    found = [(rule, evidence) for rule in RULES if (evidence := rule.evidence(facts)) is not None]
+    return msgspec.structs.replace(
+        facts.stage,
+        verdicts=[Verdict(code=rule.code, evidence=evidence) for rule, evidence in found],
+        valid=not any(rule.voids for rule, _ in found),
+    )
+
+
+def busy_share(facts: Facts) -> float | None:
+    """How much of what the pods may use they used, 0 to 1; None where CPU or limit is unknown."""
+    stage = facts.stage
+    if stage.cpu_seconds is None or not stage.measured_seconds or not math.isfinite(facts.cores_per_pod):
+        return None
+    return stage.cpu_seconds / (stage.measured_seconds * stage.size * facts.cores_per_pod)
+
+
+def _not_reached(facts: Facts) -> str | None:
+    return facts.not_reached
+
+
+def _interrupted(facts: Facts) -> str | None:
+    return facts.interrupted
+
+
+def _worker_lost(facts: Facts) -> str | None:
+    generator = facts.stage.generator
+    if generator is not None and generator.lost_workers:
+        return (
+            f"{generator.lost_workers} of {generator.workers} Locust workers went missing: {facts.void or 'no reason'}"
+        )
+    return None
+
+
+def _void(facts: Facts) -> str | None:
+    return facts.void if _worker_lost(facts) is None else None
+
+
+def _pod_lost(facts: Facts) -> str | None:
+    return f"ended during the stage: {', '.join(facts.lost_pods)}" if facts.lost_pods else None
+
+
+def _generator_saturated(facts: Facts) -> str | None:
+    generator = facts.stage.generator
+    if generator is None:
+        return None
+    if generator.cpu_fraction is not None and generator.cpu_fraction > GENERATOR_BUSY:
+        return f"the busiest Locust worker used {generator.cpu_fraction:.0%} of its core; raise --locust-workers"
+    if generator.dropped:
+        return f"{generator.dropped} arrivals were never sent because too many were in flight"
+    arrivals = facts.stage.arrivals
+    if facts.stage.asked.model == "open" and arrivals and generator.late / arrivals > LATE_SHARE:
+        return f"{generator.late} of {arrivals} arrivals were sent more than 10 ms late"
+    return None
+
+
+def _rate_missed(facts: Facts) -> str | None:
+    stage = facts.stage
+    asked, seconds = stage.asked.rate_per_second, stage.measured_seconds
+    if not asked or not seconds or stage.arrivals is None or stage.arrivals / seconds >= RATE_SHARE * asked:
+        return None
+    return f"{stage.arrivals / seconds:.1f} arrivals/s were offered of {asked:g} asked"
+
+
+def _errors(facts: Facts) -> str | None:
+    failed, total = sum(facts.stage.errors.values()), facts.stage.requests
+    if not failed or not total:
+        return None
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(facts.stage.errors.items()) if count)
+    return f"{failed} of {total} requests failed ({failed / total:.2%}): {kinds}"
+
+
+def _errors_void(facts: Facts) -> str | None:
+    """Too many errors to speak of a capacity. For a latency goal they are a finding, not a fault."""
+    stage = facts.stage
+    if stage.purpose == "capacity" and stage.requests and sum(stage.errors.values()) / stage.requests > ERROR_SHARE:
+        return f"more than {ERROR_SHARE:.0%} of the requests failed: no throughput to speak of"
+    return None
+
+
+def _no_answer(facts: Facts) -> str | None:
+    stage = facts.stage
+    untold = facts.not_reached or facts.interrupted or facts.void
+    return "not one good answer in the window" if stage.latency_seconds is None and not untold else None
+
+
+def _missing_pods(facts: Facts) -> str | None:
+    stage = facts.stage
+    answered = len([pod for pod in stage.requests_by_pod if pod != "unknown"])
+    if not facts.identified or not stage.requests or answered >= stage.size:
+        return None
+    return f"{answered} of {stage.size} pods answered; with --connections keep, few connections reach few pods"
+
+
+def _unbalanced(facts: Facts) -> str | None:
+    stage = facts.stage
+    counts = [count for pod, count in stage.requests_by_pod.items() if pod != "unknown"]
+    if stage.size < 2 or len(counts) < 2:
+        return None
+    mean = sum(counts) / stage.size
+    # A random choice gives each pod a binomial count: its deviation around the mean is the yardstick.
+    chance = UNEVEN_SIGMAS * math.sqrt(mean * (1 - 1 / stage.size))
+    if max(counts) <= max(UNEVEN_RATIO * mean, mean + chance):
+        return None
+    return f"the busiest pod served {max(counts) / mean:.2f} times the mean; see requests by pod"
+
+
+def _throttled(facts: Facts) -> str | None:
+    throttled = facts.stage.throttled
+    if not throttled.periods or throttled.throttled_periods is None:
+        return None
+    share = throttled.throttled_periods / throttled.periods
+    return f"the CPU quota stopped pods in {share:.0%} of its periods" if share > THROTTLED_SHARE else None
+
+
+def _node_full(facts: Facts) -> str | None:
+    stage, busy = facts.stage, busy_share(facts)
+    if stage.node_cpu_fraction is None or stage.node_cpu_fraction < NODE_BUSY:
+        return None
+    cores = f"{stage.node_cpu_fraction * facts.cores:.1f} of {facts.cores} cores busy"
+    return None if busy is not None and busy < POD_BUSY else f"{cores}: the machine has nothing left for more pods"
+
+
+def _starved(facts: Facts) -> str | None:
+    """The machine, not the number of pods, set the throughput: a point that must not enter a scaling curve."""
+    stage, busy = facts.stage, busy_share(facts)
+    if stage.purpose != "capacity" or stage.node_cpu_fraction is None or busy is None:
+        return None
+    if stage.node_cpu_fraction < NODE_BUSY or busy >= POD_BUSY:
+        return None
+    cores = f"{stage.node_cpu_fraction * facts.cores:.1f} of {facts.cores} cores busy"
+    return f"{cores}, and each pod got only {busy * facts.cores_per_pod:.2f} of a core: the machine was the limit"
+
+
+def _pods_limit(facts: Facts) -> str | None:
+    stage, busy = facts.stage, busy_share(facts)
+    if busy is not None and busy >= POD_BUSY:
+        return f"each pod used {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core"
+    queued, served = facts.mean_queue_seconds, stage.service_seconds
+    if busy is None and queued is not None and served is not None and queued > served.p50 / 4:
+        return f"requests waited {queued * 1000:.0f} ms in the pods' queues on average"
+    return None
+
+
+def _not_saturated(facts: Facts) -> str | None:
+    stage, busy = facts.stage, busy_share(facts)
+    node = stage.node_cpu_fraction
+    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or (node is not None and node >= NODE_BUSY):
+        return None
+    if stage.asked.options.get("clock") == "sleep" or _throttled(facts):
+        return None
+    return f"each pod used only {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core; raise --users"
+
+
+RULES = (
+    Rule("not_reached", True, _not_reached),
+    Rule("interrupted", True, _interrupted),
+    Rule("worker_lost", True, _worker_lost),
+    Rule("void", True, _void),
+    Rule("pod_lost", True, _pod_lost),
+    Rule("generator_saturated", True, _generator_saturated),
+    Rule("rate_missed", True, _rate_missed),
+    Rule("no_answer", True, _no_answer),
+    Rule("errors_void", True, _errors_void),
+    Rule("errors", False, _errors),
+    Rule("missing_pods", True, _missing_pods),
+    Rule("unbalanced", False, _unbalanced),
+    Rule("throttled", False, _throttled),
+    Rule("starved", True, _starved),
+    Rule("node_full", False, _node_full),
+    Rule("pods_limit", False, _pods_limit),
+    Rule("not_saturated", False, _not_saturated),
+)

@@ -1,0 +1,103 @@
+"""Tests of the verdicts: each rule with a stage that it names, and a clean stage that none of them spoils."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from podscale.sweep.results import Stage, Throttled
+from podscale.sweep.verdict import RULES, Facts, judge
+from tests.sweep import builders
+
+
+def facts(stage: Stage, **changes: Any) -> Facts:
+    """Facts of a stage on four cores, one core for each pod."""
+    return msgspec.structs.replace(Facts(stage=stage, cores=4, cores_per_pod=1.0), **changes)
+
+
+def goal(**changes: Any) -> Stage:
+    """A goal stage of two pods."""
+    return builders.goal_stage(2, 0.1, **changes)
+
+
+CASES: dict[str, tuple[Facts, str]] = {
+    "not_reached": (facts(builders.stage(), not_reached="1 of 2 pods were ready after 30 s"), "1 of 2 pods"),
+    "interrupted": (facts(builders.stage(), interrupted="stopped before the window was whole"), "stopped"),
+    "worker_lost": (
+        facts(builders.stage(generator=builders.generator(lost_workers=1)), void="worker 1 is missing"),
+        "1 of 1 Locust workers went missing: worker 1 is missing",
+    ),
+    "void": (facts(builders.stage(), void="the Locust master does not answer"), "does not answer"),
+    "pod_lost": (facts(builders.stage(), lost_pods=("pod-2",)), "pod-2"),
+    "generator_saturated": (
+        facts(builders.stage(generator=builders.generator(cpu_fraction=0.97))),
+        "used 97% of its core; raise --locust-workers",
+    ),
+    "rate_missed": (facts(goal(arrivals=700)), "58.3 arrivals/s were offered of 70 asked"),
+    "no_answer": (facts(builders.stage(latency_seconds=None, throughput_per_second=None)), "not one good answer"),
+    "errors_void": (facts(builders.stage(errors={"reset": 9})), "more than 1% of the requests failed"),
+    "errors": (facts(goal(errors={"timeout": 84, "refused": 1})), "85 of 840 requests failed (10.12%): 1 refused, 84"),
+    "missing_pods": (facts(builders.stage(4, requests_by_pod={"pod-1": 600, "pod-2": 600})), "2 of 4 pods answered"),
+    "unbalanced": (facts(builders.stage(2, requests_by_pod={"a": 450, "b": 150})), "1.50 times the mean"),
+    "throttled": (
+        facts(builders.stage(throttled=Throttled(periods=60, throttled_periods=45, seconds=2.0))),
+        "stopped pods in 75% of its periods",
+    ),
+    "starved": (
+        facts(builders.stage(8, cpu_seconds=23.0, node_cpu_fraction=0.99)),
+        "4.0 of 4 cores busy, and each pod got only 0.48 of a core",
+    ),
+    "node_full": (facts(builders.stage(4, node_cpu_fraction=0.99)), "4.0 of 4 cores busy"),
+    "pods_limit": (facts(builders.stage()), "each pod used 0.98 of 1 core"),
+    "not_saturated": (facts(builders.stage(cpu_seconds=3.0)), "used only 0.50 of 1 core; raise --users"),
+}
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in RULES])
+def test_each_rule_finds_its_case_and_says_the_figures(code: str) -> None:
+    """The verdict has the code and the evidence, and the stage is valid only where the rule says so."""
+    case, evidence = CASES[code]
+    judged = judge(case)
+    found = {verdict.code: verdict.evidence for verdict in judged.verdicts}
+    assert evidence in found[code]
+    voids = {rule.code for rule in RULES if rule.voids}
+    assert judged.valid == (not voids & set(found))
+    if code in voids:
+        assert not judged.valid
+
+
+def test_clean_stages_are_valid_and_nothing_is_held_against_them() -> None:
+    """Capacity at the pods' limit, a goal stage with room, and a sleeping pod have no spoiling verdict."""
+    assert [v.code for v in judge(facts(builders.stage(3))).verdicts] == ["pods_limit"]
+    assert judge(facts(goal())).verdicts == []
+    asleep = builders.stage(cpu_seconds=0.1, asked=builders.asked(options={"clock": "sleep"}))
+    assert judge(facts(asleep)).verdicts == []
+
+
+def test_what_is_unknown_is_never_a_finding() -> None:
+    """A stage of a foreign service, with no CPU, no pods and no generator figures, is valid and says nothing."""
+    bare = builders.stage(
+        cpu_seconds=None, node_cpu_fraction=None, requests_by_pod={"unknown": 300}, generator=None, memory_bytes=None
+    )
+    judged = judge(facts(bare, identified=False, cores_per_pod=float("inf")))
+    assert judged.verdicts == []
+    assert judged.valid
+
+
+def test_chance_alone_is_not_called_unbalanced() -> None:
+    """Few requests spread unevenly by chance; the rule asks for more than four standard deviations."""
+    few = builders.stage(2, requests_by_pod={"a": 14, "b": 8}, requests=22)
+    assert "unbalanced" not in {v.code for v in judge(facts(few)).verdicts}
+
+
+def test_late_sends_void_an_open_stage_alone() -> None:
+    """A closed user has no schedule to be late for."""
+    late = builders.generator(late=100)
+    assert "generator_saturated" in {v.code for v in judge(facts(goal(generator=late))).verdicts}
+    assert "generator_saturated" not in {v.code for v in judge(facts(builders.stage(generator=late))).verdicts}
+
+
+def test_errors_are_a_finding_for_a_goal_and_void_a_capacity() -> None:
+    """One pod too few answers with timeouts: that is the proof that it does not hold, not a broken stage."""
+    assert judge(facts(goal(errors={"timeout": 400}))).valid
+    assert not judge(facts(builders.stage(errors={"timeout": 100}))).valid
