@@ -14,7 +14,8 @@ try:
     import typer
     from rich.console import Console
 except ImportError as missing:  # the base install is the pod alone
-    sys.exit(f"podscale: {missing.name} is not installed; the command needs: pip install 'podscale[load,sweep]'")
+    sys.stderr.write(f"podscale: {missing.name} is missing; the command needs: pip install 'podscale[load,sweep]'\n")
+    sys.exit(2)
 
 from podscale.sweep.options import OPTIONS, OptionError
 
@@ -212,7 +213,7 @@ def _sweep(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
     logs.mkdir(exist_ok=True)
     console = Console(stderr=True)
     with one_interruption(console):
-        target = UrlTarget(plan.url) if plan.url else LocalTarget(logs, worker_processes=plan.scenario != "blocking")
+        target = UrlTarget(plan.url) if plan.url else LocalTarget(logs, one_core_each=plan.one_core_each)
         load = LocalLocust(locustfile, target.url, plan.locust_workers, logs)
         with TerminalObserver(console, estimate_seconds(plan)) as observer:
             result = Sweep(plan, target, load, folder=folder, observer=observer, earlier=earlier).run()

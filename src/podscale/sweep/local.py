@@ -70,7 +70,7 @@ class LocalTarget:
 
     name = "local"
 
-    def __init__(self, folder: Path, *, worker_processes: bool) -> None:
+    def __init__(self, folder: Path, *, one_core_each: bool) -> None:
         self._folder = folder
         self._client = httpx.Client()
         self._pods: list[LocalPod] = []
@@ -82,7 +82,7 @@ class LocalTarget:
         self._port: int = self._port_holder.getsockname()[1]
         self.url = f"http://{HOST}:{self._port}"
         # One event loop fills one core; jobs in worker processes may fill more.
-        self.cores_per_pod = float("inf") if worker_processes else 1.0
+        self.cores_per_pod = 1.0 if one_core_each else float("inf")
 
     def describe(self) -> dict[str, Any]:
         """How the pods run here."""

@@ -10,17 +10,21 @@ from podscale.contract import Arrivals, Model
 
 
 class Scenario(msgspec.Struct, frozen=True):
-    """One of our own locustfiles: its user class, and which of the sweep's work options it understands."""
+    """One of our own locustfiles: its user class, and which of the sweep's work options it understands.
+
+    `one_core`: the work runs on the pod's event loop, which fills one core at most; else in child processes.
+    """
 
     user_class: str
     work_options: tuple[str, ...] = ()
+    one_core: bool = True
 
 
 SCENARIOS: Mapping[str, Scenario] = {
     "blocking": Scenario("Blocking", ("cpu_time_ms", "clock")),
-    "worker": Scenario("Worker", ("cpu_time_ms", "clock")),
+    "worker": Scenario("Worker", ("cpu_time_ms", "clock"), one_core=False),
     "primes": Scenario("Primes"),
-    "prime": Scenario("Prime"),
+    "prime": Scenario("Prime", one_core=False),
     "timestamp": Scenario("Timestamp"),
 }
 

@@ -64,6 +64,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.locustfile else SCENARIOS[self.scenario].user_class
 
     @property
+    def one_core_each(self) -> bool:
+        """Whether a pod's work fills one core at most; not known of a locustfile that is not ours."""
+        return not self.locustfile and SCENARIOS[self.scenario].one_core
+
+    @property
     def work(self) -> dict[str, str | int | float]:
         """Custom arguments of the locustfile: the scenario's own ones, and what `--option` adds."""
         names = () if self.locustfile else SCENARIOS[self.scenario].work_options

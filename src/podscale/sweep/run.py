@@ -69,7 +69,8 @@ class Sweep:
         finally:
             self._load.close()
             self._target.close()
-            self._conclude()
+            if self._result.stages:
+                self._conclude()
         return self._result
 
     def _measure_sizes(self) -> None:

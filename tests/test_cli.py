@@ -1,0 +1,90 @@
+"""Tests of the command's manners: help, refusals in one line, dry run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def podscale(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    """The command, ended, with what it printed."""
+    command = [sys.executable, "-W", "error", "-m", "podscale.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--sizes", "one"), "'one' is not a list of whole numbers"),
+        (("--sizes", "0"), "0 is not between 1 and 64"),
+        (("--sizes", "1,1"), "names a size twice"),
+        (("--sizes", ""), "--sizes is empty"),
+        (("--repeats", "0"), "--repeats: 0 is not between"),
+        (("--rate", "nan"), "--rate: nan is not between"),
+        (("--rate", "1e400"), "--rate: inf is not between"),
+        (("--model", "open"), "--model open needs --rate"),
+        (("--model", "ajar"), "'ajar' is not one of open, closed"),
+        (("--scenario", "dance"), "'dance' is not one of blocking"),
+        (("--option", "limit"), "'limit' is not of the form name=value"),
+        (("--locustfile", "/none.py"), "there is no file /none.py"),
+        (("--url", "ftp://x"), "does not start with http"),
+        (("--resume", "/none"), "no result in /none"),
+        (("--out", "/proc/none"), "cannot make the folder /proc/none"),
+        (("--url", "http://127.0.0.1:9"), "nothing answers at http://127.0.0.1:9"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_with_exit_code_2(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    """What is wrong and what is allowed, on standard error, without a traceback."""
+    out = () if "--out" in arguments or "--resume" in arguments else ("--out", str(tmp_path / "out"))
+    ended = podscale("sweep", *arguments, *out)
+    assert ended.returncode == 2
+    assert message in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert ended.stderr.startswith("podscale: ")
+
+
+@pytest.mark.parametrize("arguments", [("--sizes", "abc", "--frobnicate"), ("--repeats", "many")])
+def test_an_unknown_flag_or_type_is_refused(arguments: tuple[str, ...]) -> None:
+    """The parser's own refusals have exit code 2 and no traceback either."""
+    ended = podscale("sweep", *arguments)
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_dry_run_prints_the_plan_and_starts_nothing(tmp_path: Path) -> None:
+    """Stages, sizes and the time are printed within 80 columns; no folder is made."""
+    out = tmp_path / "out"
+    ended = podscale("sweep", "--sizes", "1,2", "--dry-run", "--out", str(out))
+    assert ended.returncode == 0, ended.stderr
+    assert not out.exists()
+    assert "min" in ended.stdout or " s" in ended.stdout
+    assert all(len(line) <= 80 for line in ended.stdout.splitlines())
+
+
+def test_help_is_quick_to_come_and_names_the_exit_codes() -> None:
+    """The command's help lists its verbs and what the exit codes mean."""
+    ended = podscale("--help")
+    assert ended.returncode == 0
+    for word in ("sweep", "report", "Exit codes"):
+        assert word in ended.stdout
+
+
+def test_a_folder_with_a_result_is_not_overwritten(tmp_path: Path) -> None:
+    """A second sweep into the same folder is refused and names --resume."""
+    (tmp_path / "result.json").write_text("{}")
+    ended = podscale("sweep", "--sizes", "1", "--out", str(tmp_path))
+    assert ended.returncode == 2
+    assert f"--resume {tmp_path}" in ended.stderr
+    assert (tmp_path / "result.json").read_text() == "{}"
+
+
+def test_without_its_extras_the_command_says_what_to_install() -> None:
+    """The base install is the pod alone: the command names the extras instead of a traceback."""
+    code = "import sys; sys.modules['typer'] = None; import podscale.cli"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    assert ended.returncode == 2
+    assert "pip install 'podscale[load,sweep]'" in ended.stderr
+    assert "Traceback" not in ended.stderr
