@@ -1,0 +1,65 @@
+"""Tests of one stage: readings at the window's edges, and the join of both sides' figures."""
+
+from podscale.sweep.measure import WindowWatch, with_load, with_pods
+from podscale.sweep.scrape import PodReading
+from tests.sweep import builders
+from tests.sweep.test_run import PretendedTarget
+
+
+class CountingTarget(PretendedTarget):
+    """A pod that has used one more CPU second and served fifty more requests at each reading."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.readings = 0
+
+    def read(self) -> list[PodReading]:
+        self.readings += 1
+        n = self.readings
+        return [PodReading(pod="pod-1", at_seconds=n * 2.0, requests=n * 50.0, cpu_seconds=n * 1.0, memory_bytes=7.0)]
+
+
+def test_pods_are_read_when_the_window_opens_and_closes_and_at_no_other_time() -> None:
+    """However often a state is heard, there are two readings."""
+    target = CountingTarget()
+    watch = WindowWatch(target)
+    for state in ("starting", "warmup", "measuring", "measuring", "draining", "draining", "done"):
+        watch.see(builders.report(state=state))
+    assert target.readings == 2
+    assert watch.usage().requests == 50
+    assert watch.usage().cpu_seconds_per_request == 0.02
+    share = watch.node_cpu_fraction()
+    assert share is None or 0 <= share <= 1
+
+
+def test_a_window_that_never_opened_is_unknown() -> None:
+    """A stage that was void from the start has no usage, not zero usage."""
+    watch = WindowWatch(CountingTarget())
+    watch.see(builders.report(state="starting"))
+    watch.see(builders.report(state="void"))
+    assert watch.usage().cpu_seconds is None
+    assert watch.node_cpu_fraction() is None
+
+
+def test_cpu_seconds_are_those_of_the_window() -> None:
+    """Readings two seconds apart around a window of six: the rate is kept, the amount is the window's."""
+    target = CountingTarget()
+    watch = WindowWatch(target)
+    before = target.read()
+    for state in ("measuring", "draining"):
+        watch.see(builders.report(state=state))
+    stage = with_pods(builders.stage(), before, target.read(), watch)
+    assert stage.cpu_seconds == 3.0
+    assert stage.server_requests == 150
+    assert stage.memory_bytes == 7
+
+
+def test_a_stage_takes_the_loads_figures_and_no_throughput_without_answers() -> None:
+    """Figures go over as they are; where no good answer came there is no throughput, not 0."""
+    stage = with_load(builders.stage(), builders.report(errors={"reset": 2, "timeout": 0}, completed_per_second=48.0))
+    assert stage.throughput_per_second == 48.0
+    assert stage.errors == {"reset": 2}
+    assert stage.client_requests == 400
+    assert stage.latency_seconds == builders.latency()
+    silent = builders.report(latency_seconds=None, naive_latency_seconds=None, completed_per_second=0.0)
+    assert with_load(builders.stage(), silent).throughput_per_second is None
