@@ -1,0 +1,148 @@
+"""The scaling chart: what n pods did, beside n times one pod and the fitted laws."""
+
+from typing import Any, Literal
+
+import altair as alt
+import numpy as np
+
+from podscale.analysis import words
+from podscale.analysis.scaling import throughput_per_second
+from podscale.report import figures, frame, style
+from podscale.report.frame import Rows
+from podscale.sweep.results import Fit, Result, Stage
+
+COUNTED, VOID = "measured", "void, does not count"
+# name -> colour, fill, shape
+_POINTS = {COUNTED: (style.INK, style.INK, "circle"), VOID: (style.PURPLE, "transparent", "cross")}
+# law -> colour, dash, width; the first is drawn first, the widest below
+_LINES = {
+    "linear": (style.GREY, [2, 3], 2.0),
+    "amdahl": (style.ORANGE, [1, 0], 4.5),
+    "usl": (style.BLUE, [6, 4], 2.2),
+}
+_LAW_NAMES = {"amdahl": "Amdahl", "usl": "USL"}
+
+
+def scaling(result: Result, width: int, background: str = "white") -> dict[str, Any]:
+    """Throughput by size, one point for each repeat; lines only as far as sizes were measured."""
+    stages = [stage for stage in result.stages if stage.purpose == "capacity" and stage.throughput_per_second]
+    if not stages:
+        return frame.titled(
+            frame.nothing("No capacity stage has a throughput: there is nothing to show.", width),
+            result,
+            "Throughput by number of pods",
+            width,
+            background,
+        )
+    lines = _lines(result)
+    # Up and left of a scaling curve there is room, unless the chart is small.
+    place: Literal["top", "top-left"] = "top-left" if width >= frame.WIDE else "top"
+    layers = [*([_line_layer(lines, stages, place)] if lines else []), _point_layer(stages)]
+    chart = alt.layer(*layers).properties(width=width - 110, height=min(400, int(width * 0.8)))
+    return frame.titled(chart, result, _title(result), width, background)
+
+
+def _title(result: Result) -> str:
+    capacity = figures.capacity_by_size(result)
+    if not capacity:
+        return "No capacity stage is valid: these throughputs do not count"
+    largest, smallest = max(capacity), min(capacity)
+    most = f"{words.pods(largest)} {'does' if largest == 1 else 'do'} {words.per_second(capacity[largest])}"
+    if largest == smallest:
+        return f"{most}; no other size has a valid throughput"
+    share = capacity[largest] / largest / (capacity[smallest] / smallest)
+    return f"{most}, {share:.0%} of {words.number(largest / smallest)} times {words.pods(smallest)}"
+
+
+def _point_layer(stages: list[Stage]) -> alt.Chart:
+    rows = [
+        {
+            "size": stage.size,
+            "throughput": stage.throughput_per_second,
+            "state": COUNTED if stage.valid else VOID,
+            "description": frame.tooltip(stage, words.per_second(stage.throughput_per_second or 0)),
+        }
+        for stage in stages
+    ]
+    states = [state for state in _POINTS if any(row["state"] == state for row in rows)]
+    colours, fills, shapes = (list(column) for column in zip(*(_POINTS[state] for state in states), strict=True))
+    layer: alt.Chart = (
+        frame.chart(rows)
+        .mark_point(size=80, strokeWidth=1.8, opacity=0.9)
+        .encode(
+            x=_size_axis(stages),
+            y=_throughput_axis(),
+            stroke=alt.Stroke("state:N", scale=alt.Scale(domain=states, range=colours)),
+            fill=alt.Fill("state:N", scale=alt.Scale(domain=states, range=fills)),
+            shape=alt.Shape("state:N", scale=alt.Scale(domain=states, range=shapes)),
+            description="description:N",
+        )
+    )
+    return layer
+
+
+def _line_layer(lines: list[Rows], stages: list[Stage], place: Literal["top", "top-left"]) -> alt.Chart:
+    names = [rows[0]["name"] for rows in lines]
+    colours, dashes, widths = (list(column) for column in zip(*(_LINES[rows[0]["law"]] for rows in lines), strict=True))
+    legend = alt.Legend(orient=place, columns=1, symbolType="stroke", symbolSize=700, rowPadding=4, offset=8)
+    layer: alt.Chart = (
+        frame.chart([row for rows in lines for row in rows])
+        .mark_line(aria=False)
+        .encode(
+            x=_size_axis(stages),
+            y=_throughput_axis(),
+            color=alt.Color("name:N", legend=legend, scale=alt.Scale(domain=names, range=colours)),
+            strokeDash=alt.StrokeDash("name:N", legend=legend, scale=alt.Scale(domain=names, range=dashes)),
+            strokeWidth=alt.StrokeWidth("name:N", legend=legend, scale=alt.Scale(domain=names, range=widths)),
+        )
+    )
+    return layer
+
+
+def _size_axis(stages: list[Stage]) -> alt.X:
+    sizes = sorted({stage.size for stage in stages})
+    axis = alt.Axis(values=sizes, format="d", grid=False, labelOverlap="greedy", labelSeparation=6)
+    end = max(sizes) * (1.06 if len(sizes) > 1 else 2)
+    return alt.X("size:Q", title="pods", axis=axis, scale=alt.Scale(domain=[0, end], nice=False))
+
+
+def _throughput_axis() -> alt.Y:
+    axis = alt.Axis(format=",.3~r", tickCount=6)
+    return alt.Y("throughput:Q", title="requests answered per second", axis=axis, scale=alt.Scale(zero=True))
+
+
+def _lines(result: Result) -> list[Rows]:
+    """Rows of n times one pod and of each fitted law, up to the largest valid size and no further."""
+    sizes = list(figures.capacity_by_size(result))
+    if len(sizes) < 2:
+        return []
+    lines = [_ideal(result, sizes)]
+    for fit in result.fits:
+        if fit.law != "linear" and fit.coefficients:
+            at = np.linspace(min(1, *sizes), max(sizes), 80)
+            fitted = np.asarray(throughput_per_second(fit.law, fit.coefficients, at))
+            lines.append(_rows(fit.law, _law_name(fit), at.tolist(), fitted.tolist()))
+    return lines
+
+
+def _ideal(result: Result, sizes: list[int]) -> Rows:
+    """One pod times n: `lambda` of the fitted law with most coefficients, else the smallest valid size's rate."""
+    fitted = [fit.coefficients["lambda"] for fit in result.fits if fit.coefficients and fit.law != "linear"]
+    capacity = figures.capacity_by_size(result)
+    per_pod = fitted[-1] if fitted else capacity[sizes[0]] / sizes[0]
+    name = f"n times one pod ({words.number(per_pod)}/s)"
+    return _rows("linear", name, [0, sizes[-1]], [0, per_pod * sizes[-1]])
+
+
+def _law_name(fit: Fit) -> str:
+    coefficients = fit.coefficients or {}
+    named = {"contention": "sigma", "coherency": "kappa"}
+    parts = [f"{name} {words.number(100 * coefficients[key])}%" for name, key in named.items() if key in coefficients]
+    return f"{_LAW_NAMES[fit.law]} fit ({', '.join(parts)})"
+
+
+def _rows(law: str, name: str, sizes: list[float], throughputs: list[float]) -> Rows:
+    return [
+        {"size": size, "throughput": throughput, "law": law, "name": name}
+        for size, throughput in zip(sizes, throughputs, strict=True)
+    ]

@@ -1,0 +1,67 @@
+"""A real Chromium without a window, for tests that open pages."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = Path("/usr/bin/chromium")
+# As root in a container there is no sandbox; the rest keeps Chromium from calling home.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@dataclass
+class Visit:
+    """An open page, and all that went wrong or was asked of the network while it was open."""
+
+    page: Page
+    problems: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def overflow_pixels(self) -> int:
+        """How far the page is wider than its window: 0 unless it scrolls sideways."""
+        wider: int = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        return max(0, wider)
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start Chromium and end it; without it the test is skipped, or fails where CI is true."""
+    if not CHROMIUM.exists():
+        missing = f"there is no {CHROMIUM}; install Debian's package chromium"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
+def visit(browser: Browser, url: str, width: int = 1280, height: int = 900) -> Iterator[Visit]:
+    """Open `url` in a window of its own, and note console messages, script errors, and requests."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    opened = Visit(page)
+    page.on("console", lambda message: opened.problems.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: opened.problems.append(f"script: {error}"))
+    page.on("requestfailed", lambda request: opened.problems.append(f"failed: {request.url}"))
+    page.on("request", lambda request: opened.requests.append(request.url))
+    try:
+        page.goto(url)
+        yield opened
+    finally:
+        page.close()

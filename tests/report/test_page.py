@@ -1,0 +1,208 @@
+"""The page: every field of a mixed run is there, nothing is invented, nothing runs, and a browser shows it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from playwright.sync_api import Browser
+
+from podscale.report.page import page, standing, summary
+from podscale.sweep.results import Advice, Stage
+from tests.browser import chromium, visit
+from tests.report import samples
+from tests.report.html import Reader
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of this file."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Reader:
+    """The page of a run with good, void and not reached stages."""
+    return Reader(page(samples.mixed()))
+
+
+def test_the_headline_is_the_advice(mixed: Reader) -> None:
+    """The first thing to read is how many pods, whether that was verified, and why."""
+    assert "3 pods hold p99 <= 200 ms at 104 requests/s (measured 91.5 ms); 2 pods do not (4,310 ms)." in mixed.text
+    assert "verified by measurement" in mixed.text
+    assert "this rate is 73% of it" in mixed.text
+
+
+def test_a_good_stage_has_all_its_figures(mixed: Reader) -> None:
+    """Asked beside measured, with latency, errors, cost and generator, each in its unit."""
+    assert mixed.row("Stages", "2 pods, repeat 2") == {
+        "Stage": "2 pods, repeat 2",
+        "Load asked": "closed, 32 users",
+        "Measured s": "6",
+        "Requests": "569",
+        "Throughput /s": "94.8",
+        "Per pod /s": "47.4",
+        "Efficiency of linear": "98%",
+        "p99 ms": "883",
+        "Errors and share": "0",
+        "refused errors": "0",
+        "timeout errors": "0",
+        "Verdict": "pods limit",
+    }
+    assert mixed.row("Latency in ms", "2 pods, repeat 2")["p99.9"] == "954"
+    assert mixed.row("Latency in ms", "2 pods, repeat 2")["p50 service"] == "327"
+    assert mixed.row("Cost", "2 pods, repeat 2") == {
+        "Stage": "2 pods, repeat 2",
+        "CPU s": "11.6",
+        "CPU per request ms": "20.4",
+        "Machine busy of all cores": "55%",
+        "Throttled of periods": "unknown",
+        "Throttled s": "unknown",
+        "Memory MB": "68.2",
+        "Ready after s": "0.47",
+        "Busiest pod of mean": "1",
+    }
+    generator = mixed.row("Load generator", "2 pods, repeat 2")
+    assert (generator["Busiest worker of a core"], generator["Send lag p99 ms"]) == ("10%", "1.1")
+    assert (generator["Counted by load whole stage"], generator["Counted by pods whole stage"]) == ("689", "689")
+
+
+def test_a_void_stage_is_shown_and_marked(mixed: Reader) -> None:
+    """Its figures stand there, marked, with errors by class and both verdicts with their evidence."""
+    row = mixed.row("Stages", "2 pods, repeat 1")
+    assert row["Stage"] == "2 pods, repeat 1 void"
+    assert (row["Errors and share"], row["refused errors"], row["timeout errors"]) == ("215 (53.48%)", "180", "35")
+    assert row["Verdict"] == "generator saturated, errors void"
+    assert mixed.row("Cost", "2 pods, repeat 1")["Throttled of periods"] == "66%"
+    assert mixed.row("Load generator", "2 pods, repeat 1")["Dropped sends"] == "12"
+    assert mixed.row("Load generator", "2 pods, repeat 1")["Counted by pods whole stage"] == "unknown"
+    assert "generator saturated: the busiest Locust worker used 97% of its core" in mixed.text
+
+
+def test_a_stage_that_was_not_reached_has_no_number(mixed: Reader) -> None:
+    """All its measured cells say unknown: not one 0."""
+    asked = {"Stage", "Load asked", "Verdict", "Connections", "Started"}
+    for table in ("Stages", "Latency in ms", "Cost", "Load generator"):
+        row = mixed.row(table, "6 pods, repeat 1")
+        assert {value for heading, value in row.items() if heading not in asked} == {"unknown"}
+    assert "not reached: 5 of 6 pods were ready after 30 s" in mixed.text
+
+
+def test_goal_stages_stand_beside_theory(mixed: Reader) -> None:
+    """Random choice and one shared queue are printed beside the measured p99; overload never settles."""
+    held = mixed.row("Goal beside theory", "3 pods, goal")
+    assert held["p99 measured ms"] == "91.5"
+    assert held["p99 in theory pod picked at random"].endswith(" ms")
+    assert held["p99 in theory one shared queue"].endswith(" ms")
+    assert mixed.row("Goal beside theory", "2 pods, goal")["p99 in theory one shared queue"] == "never settles"
+
+
+def test_stages_are_in_reading_order(mixed: Reader) -> None:
+    """They were measured in random order; the table goes by purpose, size and repeat."""
+    stages = [row[0].removesuffix(" void") for row in mixed.tables["Stages"][1:]]
+    repeats = [f"{size} pod{'s' if size > 1 else ''}, repeat {repeat}" for size in (1, 2, 3, 4) for repeat in (1, 2)]
+    assert stages == [*repeats, "6 pods, repeat 1", "2 pods, goal", "3 pods, goal"]
+
+
+def test_fits_show_coefficients_or_the_refusal() -> None:
+    """With 4 sizes all three laws are fitted; with one, each says what is missing."""
+    fitted = Reader(page(samples.mixed())).tables["Scaling laws"]
+    assert [row[0].partition(":")[0] for row in fitted[1:]] == ["Linear", "Amdahl", "USL"]
+    assert fitted[2][1].startswith("lambda = 47.8/s, sigma = ")
+    refused = Reader(page(samples.one_size())).tables["Scaling laws"]
+    assert all("refused: " in row[1] and "add 2" in row[1] for row in refused[1:])
+
+
+def test_plan_and_environment_are_printed(mixed: Reader) -> None:
+    """Every key and value of both; an absent option is not set, an absent fact unknown."""
+    plan, environment = dict(mixed.tables["Plan"]), dict(mixed.tables["Environment"])
+    assert plan["sizes"] == "1, 2, 3, 4, 6"
+    assert plan["locustfile"] == "not set"
+    assert environment["memory_bytes"] == "16,541,913,088"
+    assert environment["uvloop"] == "unknown"
+    assert set(plan) == set(samples.mixed().asked)
+    assert set(environment) == set(samples.mixed().environment)
+
+
+def test_an_aborted_run_says_so() -> None:
+    """The reason stands at the top, and no advice is invented."""
+    text = Reader(page(samples.aborted())).text
+    assert "Ended early: interrupted with Ctrl-C" in text
+    assert "No advice: the sweep did not come that far." in text
+
+
+@pytest.mark.parametrize("name", samples.ALL)
+def test_every_result_makes_a_small_page_without_network(name: str) -> None:
+    """Under 3 MB, no script, nothing that is loaded from elsewhere, and the parser finds no tag left open."""
+    text = page(samples.ALL[name]())
+    assert len(text.encode()) < 3_000_000
+    reader = Reader(text)
+    assert "script" not in {tag for tag, _ in reader.tags}
+    links = [value for _, attributes in reader.tags for key, value in attributes.items() if key in {"src", "href"}]
+    assert links == ["data:,"]
+    assert text.rstrip().endswith("</html>")
+
+
+def test_markup_in_names_is_text() -> None:
+    """Pods, errors, verdicts, plan, environment and advice may contain markup: it is shown, not read."""
+    text = page(samples.hostile())
+    assert "<script" not in text
+    assert "<b>pod" not in text
+    assert '<script>alert("1")</script>&' in Reader(text).text
+
+
+@pytest.mark.parametrize(
+    ("advice", "expected"),
+    [
+        (None, "no number"),
+        (Advice(sentence="."), "no number"),
+        (Advice(sentence=".", pods=2), "not verified"),
+        (Advice(sentence=".", pods=2, verified=True), "verified by measurement"),
+    ],
+)
+def test_the_standing_of_the_advice(advice: Advice | None, expected: str) -> None:
+    """Verified, estimated and absent are told apart."""
+    result = samples.empty()
+    result.advice = advice
+    assert standing(result) == expected
+
+
+def test_the_summary_counts_stages_and_verdicts() -> None:
+    """How many count, and what limited how many."""
+    assert summary(samples.mixed().stages) == (
+        "9 of 11 stages count. Verdicts: pods limit (8), generator saturated (1), errors void (1) and not reached (1)."
+    )
+    assert summary([]) == "No stage was measured."
+    bare: list[Stage] = [msgspec.structs.replace(samples.capacity_stage(1, 1), verdicts=[])]
+    assert summary(bare) == "1 of 1 stages count."
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("name", ["mixed", "hostile", "empty", "many"])
+def test_a_browser_shows_it(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
+    """From a file, without an error or a request, three charts in full, and no scrolling sideways."""
+    path = tmp_path / "report.html"
+    path.write_text(page(samples.ALL[name]()), encoding="utf-8")
+    with visit(browser, path.as_uri(), width) as opened:
+        assert opened.problems == []
+        assert opened.requests == [path.as_uri()]
+        assert opened.overflow_pixels() == 0
+        charts = opened.page.locator("figure svg:visible")
+        assert charts.count() == 3
+        for index in range(3):
+            box = charts.nth(index).bounding_box()
+            assert box is not None
+            assert box["width"] > 250
+            assert box["height"] > 60
+            assert box["x"] + box["width"] <= width
+
+
+def test_marks_name_their_figures(browser: Browser, tmp_path: Path) -> None:
+    """Pointing at a mark shows its stage and figure, as an SVG title; the void one says so."""
+    path = tmp_path / "report.html"
+    path.write_text(page(samples.mixed()), encoding="utf-8")
+    with visit(browser, path.as_uri()) as opened:
+        titles = opened.page.locator("#scaling .wide title").all_text_contents()
+    assert "2 pods, repeat 2: 94.8 requests/s" in titles
+    assert "2 pods, repeat 1: 31.2 requests/s (void)" in titles
