@@ -190,14 +190,24 @@ def _new_folder(out: Path | None) -> Path:
 
 def _print_plan(plan: Any, *, as_json: bool) -> None:
     from podscale.report import terminal  # noqa: PLC0415
-    from podscale.sweep.plan import capacity_stages, estimate_seconds  # noqa: PLC0415
+    from podscale.sweep.plan import asks_goal, capacity_stages, estimate_seconds  # noqa: PLC0415
 
-    stages, seconds = list(capacity_stages(plan)), estimate_seconds(plan)
+    stages = list(capacity_stages(plan))
+    seconds = estimate_seconds(plan)
     if as_json:
         shown = {"plan": plan, "stages": stages, "seconds": seconds}
         typer.echo(msgspec.json.format(msgspec.json.encode(shown), indent=1).decode())
         return
-    Console().print(terminal.plan_table(stages, seconds))
+    rows = [
+        terminal.PlanRow(stage.purpose, stage.size, stage.repeat, stage.asked.describe(), stage.seconds)
+        for stage in stages
+    ]
+    console = Console()
+    console.print(terminal.plan_table(rows, seconds))
+    if asks_goal(plan):
+        console.print(
+            "Then, while it is in question: which size holds the latency goal, and that one pod fewer does not."
+        )
 
 
 def _sweep(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
@@ -222,7 +232,8 @@ def _sweep(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
 
 
 def _write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
-    from podscale.report import terminal, write  # noqa: PLC0415
+    from podscale.report import terminal  # noqa: PLC0415
+    from podscale.report.writer import write  # noqa: PLC0415
 
     written = write(result, folder)
     if as_json:
@@ -230,7 +241,9 @@ def _write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
         return
     console = Console()
     console.print(terminal.result_table(result))
-    console.print(terminal.summary(result, folder, written))
+    console.print()
+    console.print(terminal.advice(result))
+    console.print(f"\nReport: {written[0]}", soft_wrap=True, highlight=False, markup=False)
 
 
 @contextlib.contextmanager

@@ -5,33 +5,27 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.text import Text
 
+from podscale.analysis import words
 from podscale.contract import StageReport
+from podscale.report import terminal
 from podscale.sweep.plan import StagePlan
 from podscale.sweep.results import Stage
 
 
 class TerminalObserver:
-    """A `sweep.run.Observer`. Where the output is no terminal, only the lines are printed."""
+    """A `sweep.run.Observer`. Where the output is no terminal, only the lines of ended stages are printed."""
 
     def __init__(self, console: Console, total_seconds: float) -> None:
         self._console = console
-        self._stages_seconds = 0.0
-        self._ended_seconds = 0.0
-        self._total_seconds = total_seconds
-        self._stage: StagePlan | None = None
-        self._stage_began = 0.0
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[left]}"),
-            console=console,
-            expand=True,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task: TaskID = self._progress.add_task("starting", total=total_seconds, left="")
+        self._estimated_seconds = total_seconds
+        self._planned: list[StagePlan] = []
+        self._ended: list[StagePlan] = []
+        self._began_at = 0.0
+        self._progress = terminal.progress(console)
+        self._progress.disable = not console.is_terminal
+        self._task = self._progress.add_task("starting", total=total_seconds)
 
     def __enter__(self) -> "TerminalObserver":
         self._progress.start()
@@ -42,51 +36,42 @@ class TerminalObserver:
 
     def planned(self, stages: Sequence[StagePlan]) -> None:
         """The total grows when stages come that the estimate did not know."""
-        self._stages_seconds += sum(stage.seconds for stage in stages)
-        self._total_seconds = max(self._total_seconds, self._stages_seconds)
+        self._planned += stages
 
     def started(self, stage: StagePlan) -> None:
         """Name the stage on the bar."""
-        self._stage, self._stage_began = stage, time.monotonic()
-        self._show("scaling")
+        self._began_at = time.monotonic()
+        self._show(stage, "scaling")
 
     def heard(self, report: StageReport) -> None:
         """Move the bar with the stage."""
-        self._show(report["state"])
+        self._show(self._planned[len(self._ended)], report["state"])
 
     def finished(self, stage: Stage) -> None:
         """Print the stage's line."""
-        if self._stage is not None:
-            self._ended_seconds += self._stage.seconds
-            self._stage = None
-        self._console.print(_line(stage), highlight=False)
+        self._ended.append(self._planned[len(self._ended)])
+        self._console.print(Text(_line(stage)))
 
-    def _show(self, state: str) -> None:
-        if self._stage is None:
-            return
-        stage = self._stage
-        within = min(time.monotonic() - self._stage_began, stage.seconds)
-        left = max(0.0, self._total_seconds - self._ended_seconds - within)
-        what = f"{_pods(stage.size)}, {'latency goal' if stage.purpose == 'goal' else 'capacity'}: {state}"
+    def _show(self, stage: StagePlan, state: str) -> None:
+        position = len(self._ended) + 1
+        within = min(time.monotonic() - self._began_at, stage.seconds)
         self._progress.update(
             self._task,
-            total=self._total_seconds,
-            completed=self._ended_seconds + within,
-            description=f"{what:<34}",
-            left=f"{left / 60:.0f} min {left % 60:02.0f} s left" if left >= 60 else f"{left:.0f} s left",
+            total=max(self._estimated_seconds, _seconds(self._planned)),
+            completed=_seconds(self._ended) + within,
+            description=terminal.progress_description(position, len(self._planned), stage.size, stage.purpose, state),
         )
 
 
+def _seconds(stages: Sequence[StagePlan]) -> float:
+    return sum(stage.seconds for stage in stages)
+
+
 def _line(stage: Stage) -> str:
-    asked = stage.asked
-    load = f"{asked.rate_per_second:g} arrivals/s" if asked.model == "open" else f"{asked.users} users"
     if stage.throughput_per_second is None or stage.latency_seconds is None:
         figures = "no figure"
     else:
-        figures = f"{stage.throughput_per_second:8.1f}/s   p99 {stage.latency_seconds.p99 * 1000:8.1f} ms"
-    spoiled = "" if stage.valid else f"   not valid: {stage.verdicts[0].code if stage.verdicts else 'unknown'}"
-    return f"{_pods(stage.size):>8}   {load:<16} {figures}{spoiled}"
-
-
-def _pods(size: int) -> str:
-    return "1 pod" if size == 1 else f"{size} pods"
+        rate, p99 = stage.throughput_per_second, stage.latency_seconds.p99
+        figures = f"{words.number(rate):>7}/s  p99 {words.milliseconds(p99):>9}"
+    spoiled = "" if stage.valid else f"  void: {stage.verdicts[0].code if stage.verdicts else 'unknown'}"
+    return f"{words.pods(stage.size):>8}  {stage.asked.describe():<25}{figures}{spoiled}"

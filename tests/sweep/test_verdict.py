@@ -48,6 +48,8 @@ CASES: dict[str, tuple[Facts, str]] = {
         "4.0 of 4 cores busy, and each pod got only 0.48 of a core",
     ),
     "node_full": (facts(builders.stage(4, node_cpu_fraction=0.99)), "4.0 of 4 cores busy"),
+    "goal_held": (facts(goal(), slo_p99_seconds=0.2), "p99 100 ms"),
+    "goal_missed": (facts(builders.goal_stage(1, 4.3), slo_p99_seconds=0.2), "p99 4,300 ms"),
     "pods_limit": (facts(builders.stage()), "each pod used 0.98 of 1 core"),
     "not_saturated": (facts(builders.stage(cpu_seconds=3.0)), "used only 0.50 of 1 core; raise --users"),
 }

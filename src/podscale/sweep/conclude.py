@@ -78,23 +78,23 @@ def _capacity_points(stages: list[Stage]) -> list[CapacityPoint]:
     ]
 
 
+def goal_point(stage: Stage) -> GoalPoint:
+    """What a stage says about a latency goal."""
+    arrived = stage.arrivals / stage.measured_seconds if stage.arrivals and stage.measured_seconds else None
+    return GoalPoint(
+        size=stage.size,
+        rate_per_second=stage.asked.rate_per_second or 0.0,
+        p99_seconds=stage.latency_seconds.p99 if stage.latency_seconds else None,
+        error_fraction=sum(stage.errors.values()) / stage.requests if stage.requests else None,
+        throughput_per_second=stage.throughput_per_second,
+        valid=stage.valid,
+        arrived_per_second=arrived,
+        measured_seconds=stage.measured_seconds,
+    )
+
+
 def _goal_points(stages: list[Stage]) -> list[GoalPoint]:
-    return [
-        GoalPoint(
-            size=stage.size,
-            rate_per_second=stage.asked.rate_per_second or 0.0,
-            p99_seconds=stage.latency_seconds.p99 if stage.latency_seconds else None,
-            error_fraction=sum(stage.errors.values()) / stage.requests if stage.requests else None,
-            throughput_per_second=stage.throughput_per_second,
-            valid=stage.valid,
-            arrived_per_second=stage.arrivals / stage.measured_seconds
-            if stage.arrivals is not None and stage.measured_seconds
-            else None,
-            measured_seconds=stage.measured_seconds,
-        )
-        for stage in stages
-        if stage.purpose == "goal"
-    ]
+    return [goal_point(stage) for stage in stages if stage.purpose == "goal"]
 
 
 def _fit(found: scaling.LawFit | scaling.Refusal) -> Fit:

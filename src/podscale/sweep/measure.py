@@ -62,7 +62,12 @@ class Measurer:
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             valid=False,
         )
-        facts = Facts(stage=stage, cores=self._cores, cores_per_pod=self._target.cores_per_pod)
+        facts = Facts(
+            stage=stage,
+            cores=self._cores,
+            cores_per_pod=self._target.cores_per_pod,
+            slo_p99_seconds=self._plan.slo_p99_seconds,
+        )
         try:
             ready_seconds = self._target.scale(wanted.size)
         except NotReachedError as error:

@@ -145,10 +145,15 @@ def goal_stage(plan: Plan, size: int, rate_per_second: float, repeat: int = 1) -
     return StagePlan(purpose="goal", size=size, repeat=repeat, asked=asked)
 
 
+def asks_goal(plan: Plan) -> bool:
+    """Whether goal stages follow the capacity stages."""
+    return plan.model == "closed" and plan.goal and plan.target != "url"
+
+
 def estimate_seconds(plan: Plan) -> float:
     """About how long the sweep takes, with two goal stages where they are asked for."""
     stages = list(capacity_stages(plan))
-    if plan.model == "closed" and plan.goal and plan.target == "local":
+    if asks_goal(plan):
         stages += [goal_stage(plan, size, 1) for size in plan.sizes[-2:]]
     return sum(stage.seconds for stage in stages)
 

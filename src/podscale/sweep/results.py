@@ -29,6 +29,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     measure_seconds: float
     options: dict[str, str | int | float] = {}
 
+    def describe(self) -> str:
+        """The load in words."""
+        if self.model == "open":
+            return f"{self.rate_per_second:g} arrivals/s, {self.arrivals}"
+        return f"{self.users} users"
+
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):
     """Quantiles in seconds, exact to three digits."""

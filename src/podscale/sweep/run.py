@@ -13,7 +13,7 @@ import msgspec
 from podscale.contract import StageReport
 from podscale.sweep import conclude, environment
 from podscale.sweep.measure import Interrupted, Load, Measurer
-from podscale.sweep.plan import MAX_GOAL_STAGES, Plan, StagePlan, capacity_stages, goal_stage
+from podscale.sweep.plan import MAX_GOAL_STAGES, Plan, StagePlan, asks_goal, capacity_stages, goal_stage
 from podscale.sweep.results import Result, Stage, save
 from podscale.sweep.targets import Target
 
@@ -82,7 +82,7 @@ class Sweep:
     def _check_goal(self) -> None:
         """Try the size that should hold the goal and its neighbours, until n holds it and n - 1 does not."""
         plan = self._plan
-        if plan.model == "open" or not plan.goal or plan.target != "local":
+        if not asks_goal(plan):
             return
         goal = conclude.goal_of(plan, self._result.stages)
         measured = [stage.size for stage in self._result.stages if stage.purpose == "capacity" and stage.valid]

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from podscale.analysis import goals
+from podscale.sweep.conclude import goal_point
 from podscale.sweep.results import Stage, Verdict
 
 # A generator that is busier than this sends late and measures itself.
@@ -30,6 +32,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     cores_per_pod: float  # what one pod can use, by its limit or by its one event loop; inf where unknown
     mean_queue_seconds: float | None = None
     identified: bool = True  # whether answers name their pods
+    slo_p99_seconds: float | None = None
     lost_pods: tuple[str, ...] = ()
     not_reached: str | None = None
     void: str | None = None  # the load's own reason why the stage does not count
@@ -169,11 +172,9 @@ def _node_full(facts: Facts) -> str | None:
 
 
 def _starved(facts: Facts) -> str | None:
-    """The machine, not the number of pods, set the throughput: a point that must not enter a scaling curve."""
+    """The machine, not the number of pods, set the pace: no point of a scaling curve, and no answer to a goal."""
     stage, busy = facts.stage, busy_share(facts)
-    if stage.purpose != "capacity" or stage.node_cpu_fraction is None or busy is None:
-        return None
-    if stage.node_cpu_fraction < NODE_BUSY or busy >= POD_BUSY:
+    if stage.node_cpu_fraction is None or busy is None or stage.node_cpu_fraction < NODE_BUSY or busy >= POD_BUSY:
         return None
     cores = f"{stage.node_cpu_fraction * facts.cores:.1f} of {facts.cores} cores busy"
     return f"{cores}, and each pod got only {busy * facts.cores_per_pod:.2f} of a core: the machine was the limit"
@@ -187,6 +188,24 @@ def _pods_limit(facts: Facts) -> str | None:
     if busy is None and queued is not None and served is not None and queued > served.p50 / 4:
         return f"requests waited {queued * 1000:.0f} ms in the pods' queues on average"
     return None
+
+
+def _goal_held(facts: Facts) -> str | None:
+    outcome = _goal(facts)
+    return f"p99 {outcome.figure}" if outcome is not None and outcome.holds else None
+
+
+def _goal_missed(facts: Facts) -> str | None:
+    outcome = _goal(facts)
+    return None if outcome is None or outcome.holds else f"p99 {outcome.figure}"
+
+
+def _goal(facts: Facts) -> goals.Outcome | None:
+    stage = facts.stage
+    if stage.purpose != "goal" or facts.slo_p99_seconds is None or stage.latency_seconds is None:
+        return None
+    point = goal_point(msgspec.structs.replace(stage, valid=True))
+    return goals.judge([point], facts.slo_p99_seconds)[stage.size]
 
 
 def _not_saturated(facts: Facts) -> str | None:
@@ -214,7 +233,9 @@ RULES = (
     Rule("unbalanced", False, _unbalanced),
     Rule("throttled", False, _throttled),
     Rule("starved", True, _starved),
-    Rule("node_full", False, _node_full),
+    Rule("goal_held", False, _goal_held),
+    Rule("goal_missed", False, _goal_missed),
     Rule("pods_limit", False, _pods_limit),
+    Rule("node_full", False, _node_full),
     Rule("not_saturated", False, _not_saturated),
 )
