@@ -37,7 +37,7 @@ def scaling(result: Result, width: int, background: str = "white") -> dict[str, 
     lines = _lines(result)
     # Up and left of a scaling curve there is room, unless the chart is small.
     place: Literal["top", "top-left"] = "top-left" if width >= frame.WIDE else "top"
-    layers = [*([_line_layer(lines, stages, place)] if lines else []), _point_layer(stages)]
+    layers = [*_line_layers(lines, stages, place), _point_layer(stages)]
     chart = alt.layer(*layers).properties(width=width - 110, height=min(400, int(width * 0.8)))
     return frame.titled(chart, result, _title(result), width, background)
 
@@ -81,7 +81,22 @@ def _point_layer(stages: list[Stage]) -> alt.Chart:
     return layer
 
 
-def _line_layer(lines: list[Rows], stages: list[Stage], place: Literal["top", "top-left"]) -> alt.Chart:
+def _line_layers(lines: list[Rows], stages: list[Stage], place: Literal["top", "top-left"]) -> list[alt.Chart]:
+    """The lines with their legend; a lone line is named beside itself instead."""
+    if len(lines) != 1:
+        return [_legend_layer(lines, stages, place)] if lines else []
+    (rows,) = lines
+    (colour, dash, stroke), last = _LINES[rows[0]["law"]], rows[-1]
+    line = frame.chart(rows).mark_line(aria=False, color=colour, strokeDash=dash, strokeWidth=stroke)
+    middle = [{"size": last["size"] * 0.6, "throughput": last["throughput"] * 0.6, "name": last["name"]}]
+    text = frame.chart(middle).mark_text(align="right", dx=-16, dy=-6, color=style.MUTED)
+    return [
+        line.encode(x=_size_axis(stages), y=_throughput_axis()),
+        text.encode(x=_size_axis(stages), y=_throughput_axis(), text="name:N"),
+    ]
+
+
+def _legend_layer(lines: list[Rows], stages: list[Stage], place: Literal["top", "top-left"]) -> alt.Chart:
     names = [rows[0]["name"] for rows in lines]
     colours, dashes, widths = (list(column) for column in zip(*(_LINES[rows[0]["law"]] for rows in lines), strict=True))
     legend = alt.Legend(orient=place, columns=1, symbolType="stroke", symbolSize=700, rowPadding=4, offset=8)
