@@ -1,0 +1,99 @@
+"""Tests of the local target: real pod processes on one shared port."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from podscale import contract
+from podscale.sweep.local import LocalTarget
+from podscale.sweep.targets import NotReachedError
+from tests.processes import wait_until
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalTarget]:
+    """A target whose pods are ended afterwards."""
+    local = LocalTarget(tmp_path_factory.mktemp("pods"), one_core_each=True)
+    yield local
+    local.close()
+
+
+def answering(target: LocalTarget, requests: int) -> dict[str, int]:
+    """How many of so many requests, each on a new connection, each pod answered."""
+    counts: dict[str, int] = {}
+    for _ in range(requests):
+        pod = httpx.get(target.url + contract.TIMESTAMP).headers[contract.POD_HEADER]
+        counts[pod] = counts.get(pod, 0) + 1
+    return counts
+
+
+def test_pods_share_one_port_and_scaling_keeps_those_that_stay(target: LocalTarget) -> None:
+    """Three pods answer on one port; scaled to two, the same two go on, and the third is gone."""
+    assert target.scale(3) > 0
+    three = answering(target, 90)
+    assert len(three) == 3
+    target.scale(2)
+    two = answering(target, 60)
+    assert len(two) == 2
+    assert set(two) < set(three)
+
+
+def test_readings_hold_requests_cpu_and_memory_of_each_process(target: LocalTarget) -> None:
+    """A job of 300 ms shows as that much CPU of one pod; throttling is unknown, for these pods have no quota."""
+    target.scale(2)
+    before = {reading.pod: reading for reading in target.read()}
+    answer = httpx.get(f"{target.url}{contract.BLOCKING}?cpuTimeMs=300", timeout=30)
+    busy = answer.headers[contract.POD_HEADER]
+    after = {reading.pod: reading for reading in target.read()}
+    cpu = {pod: (after[pod].cpu_seconds or 0) - (before[pod].cpu_seconds or 0) for pod in after}
+    assert 0.28 < cpu.pop(busy) < 0.6
+    assert max(cpu.values()) < 0.2
+    assert (after[busy].requests or 0) - (before[busy].requests or 0) == 1
+    assert all(10e6 < (reading.memory_bytes or 0) < 200e6 for reading in after.values())
+    assert all(reading.periods is None for reading in after.values())
+
+
+def test_a_pod_that_died_is_replaced_at_the_next_scaling(target: LocalTarget) -> None:
+    """One of two is killed: its reading is unknown, and the next scaling starts another."""
+    target.scale(2)
+    victim = int(httpx.get(target.url + contract.TIMESTAMP).headers[contract.PROCESS_HEADER])
+    os.kill(victim, signal.SIGKILL)
+    wait_until(lambda: any(reading.requests is None for reading in target.read()), 10, "the pod to be missed")
+    assert target.scale(2) > 0
+    assert all(reading.requests is not None for reading in target.read())
+    assert len(answering(target, 60)) == 2
+
+
+def test_scaling_waits_for_work_of_the_stage_before(target: LocalTarget) -> None:
+    """A pod that still works is not idle: scaling returns only when its job is done."""
+    target.scale(1)
+    with httpx.Client(base_url=target.url, timeout=30) as client, pytest.raises(httpx.ReadTimeout):
+        client.get(f"{contract.BLOCKING}?cpuTimeMs=800", timeout=0.1)
+    target.scale(1)
+    assert all(not reading.in_progress for reading in target.read())
+
+
+def test_a_pod_that_cannot_start_is_not_reached_and_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The size is not reached, and the message has the pod's own words."""
+    monkeypatch.setattr("podscale.sweep.local.executable", "/bin/false")
+    broken = LocalTarget(tmp_path, one_core_each=True)
+    try:
+        with pytest.raises(NotReachedError, match="pod-1 ended before it was ready"):
+            broken.scale(1)
+    finally:
+        broken.close()
+
+
+def test_settings_of_the_callers_shell_do_not_reach_the_pods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A PODSCALE_ setting left in the environment would change the measurement unseen."""
+    monkeypatch.setenv("PODSCALE_MAX_CPU_TIME_MS", "1")
+    clean = LocalTarget(tmp_path, one_core_each=True)
+    try:
+        clean.scale(1)
+        assert httpx.get(f"{clean.url}{contract.BLOCKING}?cpuTimeMs=5").status_code == 200
+    finally:
+        clean.close()
