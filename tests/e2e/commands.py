@@ -62,4 +62,7 @@ def podscale(*arguments: str, out: Path) -> Iterator[Command]:
     finally:
         if process.poll() is None:
             process.kill()
-            process.communicate()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        process.wait(10)

@@ -24,7 +24,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
     out = tmp_path_factory.mktemp("sweep") / "out"
     # Another test's last processes may still be ending: the machine must be quiet for a ratio.
     wait_until(lambda: psutil.cpu_percent(1.0) < 25, 60, "a quiet machine")
-    options = ("--sizes", "1,2", "--stage-seconds", "4", "--cpu-time-ms", "50", *SHORT)
+    # One pod does 20/s: it must fail at 30/s by far, and two, three quarters busy, must hold by far.
+    goal = ("--rate", "30", "--slo-p99-ms", "1500")
+    options = ("--sizes", "1,2", "--stage-seconds", "4", "--cpu-time-ms", "50", *goal, *SHORT)
     with podscale("sweep", *options, "--out", str(out), out=out) as command:
         command.wait(150)
         yield command
@@ -70,7 +72,7 @@ def test_the_work_is_exact_and_both_sides_count_the_same(measured: Command) -> N
 
 
 def test_the_number_of_pods_is_proved(measured: Command) -> None:
-    """At 70 % of two pods one pod cannot keep up: two are advised, and both were measured."""
+    """At one and a half times what one pod can do, two are advised, and both sizes were measured."""
     result = results.load(measured.out)
     assert result.advice is not None
     assert result.advice.pods == 2
@@ -97,9 +99,9 @@ def test_charts_and_page_are_written_and_open(measured: Command) -> None:
     with chromium() as browser, visit(browser, (measured.out / "report.html").as_uri()) as opened:
         assert opened.problems == []
         assert opened.overflow_pixels() == 0
+        # Each chart is there for a wide and for a narrow window; one of the two shows.
         charts = opened.page.locator("figure svg")
-        assert charts.count() >= 2
-        assert all(charts.nth(number).is_visible() for number in range(charts.count()))
+        assert sum(charts.nth(number).is_visible() for number in range(charts.count())) >= 3
 
 
 def test_no_process_is_left(measured: Command) -> None:

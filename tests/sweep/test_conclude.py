@@ -20,10 +20,10 @@ def test_invalid_and_goal_stages_do_not_enter_the_fits() -> None:
 
 
 def test_the_goal_is_a_share_of_the_largest_size_unless_a_rate_is_asked() -> None:
-    """70 % of what two pods did, or the rate as asked; without capacity there is no goal."""
+    """60 % of what two pods did, or the rate as asked; without capacity there is no goal."""
     measured = [stage(1), stage(2)]
     goal = conclude.goal_of(builders.plan(sizes=[1, 2]), measured)
-    assert goal == Goal(rate_per_second=70.0, slo_p99_seconds=0.2, arrivals="poisson")
+    assert goal == Goal(rate_per_second=60.0, slo_p99_seconds=0.2, arrivals="poisson")
     asked = conclude.goal_of(builders.plan(sizes=[1, 2], rate_per_second=30.0, slo_p99_ms=500.0), measured)
     assert asked == Goal(rate_per_second=30.0, slo_p99_seconds=0.5, arrivals="poisson")
     assert conclude.goal_of(builders.plan(), []) is None
@@ -50,7 +50,7 @@ def test_the_first_size_follows_from_the_capacity_of_a_pod() -> None:
 def test_a_verified_size_is_said_with_both_figures() -> None:
     """Two pods hold, one does not: the sentence has the number, the goal and both measurements."""
     stages = [stage(1), stage(2), goal_stage(2, 0.12), goal_stage(1, 4.3, throughput_per_second=50.0)]
-    advice = conclude.advice(builders.plan(sizes=[1, 2]), stages)
+    advice = conclude.advice(builders.plan(sizes=[1, 2], rate_per_second=70.0), stages)
     assert advice.pods == 2
     assert advice.verified
     assert advice.sentence.startswith("2 pods hold")

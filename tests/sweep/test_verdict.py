@@ -69,11 +69,11 @@ def test_each_rule_finds_its_case_and_says_the_figures(code: str) -> None:
 
 
 def test_clean_stages_are_valid_and_nothing_is_held_against_them() -> None:
-    """Capacity at the pods' limit, a goal stage with room, and a sleeping pod have no spoiling verdict."""
+    """Capacity at the pods' limit, a goal stage with room, and pods that sleep have no spoiling verdict."""
     assert [v.code for v in judge(facts(builders.stage(3))).verdicts] == ["pods_limit"]
     assert judge(facts(goal())).verdicts == []
-    asleep = builders.stage(cpu_seconds=0.1, asked=builders.asked(options={"clock": "sleep"}))
-    assert judge(facts(asleep)).verdicts == []
+    asleep = facts(builders.stage(cpu_seconds=0.1), cores_per_pod=float("inf"), mean_queue_seconds=0.25)
+    assert [v.code for v in judge(asleep).verdicts] == ["pods_limit"]
 
 
 def test_what_is_unknown_is_never_a_finding() -> None:

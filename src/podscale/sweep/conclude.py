@@ -6,7 +6,8 @@ from podscale.analysis import advice as advising
 from podscale.analysis import goals, scaling
 from podscale.analysis.advice import Goal
 from podscale.analysis.goals import CapacityPoint, GoalPoint
-from podscale.sweep.plan import DEFAULT_GOAL_UTILISATION, Plan
+from podscale.sweep.options import DEFAULT_GOAL_UTILISATION
+from podscale.sweep.plan import Plan
 from podscale.sweep.results import Advice, Fit, Stage
 
 

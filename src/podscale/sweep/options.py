@@ -29,6 +29,11 @@ SCENARIOS: Mapping[str, Scenario] = {
 }
 
 
+# Where no rate is asked for. Two pods hold ten service times at p99 with room (M/D/1 at 0.6: under six), and one
+# fewer of two is well beyond what it can do.
+DEFAULT_GOAL_UTILISATION = 0.6
+
+
 class OptionError(Exception):
     """An option is wrong or two do not fit together; the message names the option, its value and what is allowed."""
 
@@ -86,7 +91,7 @@ OPTIONS: dict[str, Option] = {
             "Arrivals per second, all pods together; in the closed model, the rate to plan for.",
             0.1,
             100_000,
-            default_note="70 % of what the largest size can do",
+            default_note=f"{DEFAULT_GOAL_UTILISATION:.0%} of what the largest size can do",
         ),
         Option(
             "arrivals",

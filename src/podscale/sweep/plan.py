@@ -16,8 +16,6 @@ Clock = Literal["cpu", "wall", "sleep"]
 
 # A goal stage lasts longer than a capacity stage: a p99 needs more answers than a mean.
 GOAL_STAGE_FACTOR = 2
-# Where no rate is asked for: this share of what the largest size can do. High enough that one pod fewer shows.
-DEFAULT_GOAL_UTILISATION = 0.7
 # Where no latency goal is asked for: this many times the work of one request.
 DEFAULT_SLO_SERVICE_TIMES = 10
 # The most sizes that are tried for the goal, after the first guess.
@@ -65,8 +63,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def one_core_each(self) -> bool:
-        """Whether a pod's work fills one core at most; not known of a locustfile that is not ours."""
-        return not self.locustfile and SCENARIOS[self.scenario].one_core
+        """Whether a pod at its limit fills one core: not if its jobs sleep, not known of a foreign locustfile."""
+        return not self.locustfile and SCENARIOS[self.scenario].one_core and self.clock != "sleep"
 
     @property
     def work(self) -> dict[str, str | int | float]:

@@ -213,7 +213,7 @@ def _not_saturated(facts: Facts) -> str | None:
     node = stage.node_cpu_fraction
     if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or (node is not None and node >= NODE_BUSY):
         return None
-    if stage.asked.options.get("clock") == "sleep" or _throttled(facts):
+    if _throttled(facts):
         return None
     return f"each pod used only {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core; raise --users"
 
