@@ -100,8 +100,8 @@ class GeneratorReport(TypedDict):
     """How well the generator did its own work in the measuring window.
 
     `cpu_fraction`: busiest worker process, of one core. `late`: arrivals sent more than 10 ms after their intended
-    time. `dropped`: arrivals never sent because too many were in flight. `throttled_seconds`: of the generator's own
-    cgroups, None where unknown.
+    time. `dropped`: arrivals never sent: too many were in flight, or the window had passed before the generator came
+    to them. `throttled_seconds`: of the generator's own cgroups, None where unknown.
     """
 
     workers: int
