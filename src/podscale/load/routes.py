@@ -80,7 +80,7 @@ def live_rows(report: StageReport) -> Iterator[tuple[str, str]]:
     """What a person wants to see of a running stage, each with its value as text."""
     order, generator = report["order"], report["generator"]
     yield "State", f"{report['state']} {report['reason']}".strip()
-    yield "Time left", f"{report['seconds_left']:.0f} s"
+    yield "Time left", "until it is stopped" if _endless(report) else f"{report['seconds_left']:.0f} s"
     if order["model"] == "open":
         sent = report["arrivals"] - generator["dropped"]
         yield "Rate asked", f"{order['rate_per_second']:g} /s, {order['arrivals']}"
@@ -113,3 +113,8 @@ def _rate(count: int, seconds: float) -> str:
 
 def _line(text: str) -> Response:
     return Response(text + "\n", mimetype="text/plain")
+
+
+def _endless(report: StageReport) -> bool:
+    """Whether it was started by hand, and so has no end of its own."""
+    return report["state"] in {"warmup", "measuring"} and report["window_ended_at"] is None
