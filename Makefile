@@ -22,7 +22,7 @@ sweep: setup ## measure real processes on this machine, say how many are needed 
 test: check ## run all checks, then all tests (ARGS="-k primes" for some of them)
 	$(BIN)/pytest $(ARGS)
 
-check: $(VENV)/.dev ## lint, format, types, import arrows, locks
+check: $(VENV)/.dev ## lint, format, types, the arrows between the rooms
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
@@ -30,6 +30,12 @@ check: $(VENV)/.dev ## lint, format, types, import arrows, locks
 
 bench: $(VENV)/.dev ## time the pod against bare Starlette, weigh an idle pod
 	$(BIN)/python -m benchmarks.pod $(ARGS)
+
+pictures: setup ## measure this machine for the pictures and the sentence in README.md
+	rm -rf results/example
+	$(BIN)/podscale sweep --stage-seconds 15 --repeats 3 --out results/example
+	mkdir -p docs/example
+	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
 
 lock: $(VENV)/.bootstrap ## choose versions anew, one lock with hashes for each purpose
 	$(COMPILE) --group bootstrap --output-file requirements/bootstrap.txt

@@ -1,0 +1,101 @@
+"""Tests of what the documents claim: commands, options, routes, settings, figures."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from podscale import __version__, cli, contract
+from podscale.pod import settings
+from podscale.sweep import results
+from podscale.sweep.options import SCENARIOS
+
+TOP = Path(__file__).parents[1]
+EXAMPLE = TOP / "docs" / "example"
+README = (TOP / "README.md").read_text()
+DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("loadtest/*.md")])
+
+
+def names(text: str, pattern: str) -> set[str]:
+    """All matches of `pattern` in the code of a document: in fences and between backticks."""
+    code = "\n".join(re.findall(r"```.*?```|`[^`]+`|^    .*$", text, re.DOTALL | re.MULTILINE))
+    return set(re.findall(pattern, code))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(TOP)))
+def test_every_make_target_that_is_named_exists(document: Path) -> None:
+    """`make something` in a document is a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z-]+):", (TOP / "Makefile").read_text(), re.MULTILINE))
+    assert names(document.read_text(), r"\bmake ([a-z-]+)") <= targets
+
+
+def test_every_make_target_is_explained_by_help() -> None:
+    """`make help` lists all targets that a person may call."""
+    makefile = (TOP / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony is not None
+    assert set(phony[1].split()) == set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
+
+
+def test_every_flag_that_the_readme_names_is_one() -> None:
+    """Flags in README.md belong to the commands, and every command is mentioned."""
+    command = typer.main.get_command(cli.app)
+    verbs = command.commands  # type: ignore[attr-defined]  # a group, since there are several
+    flags = {flag for verb in verbs.values() for parameter in verb.params for flag in parameter.opts}
+    # uvicorn's own, named as what podscale is the counterpart of.
+    assert names(README, r"(--[a-z][a-z0-9-]+)") - flags <= {"--help", "--workers"}
+    for verb in verbs:
+        assert f"podscale {verb}" in README
+
+
+def test_every_route_and_scenario_is_described() -> None:
+    """Routes of both ports stand in README.md, and each scenario in the load's own page."""
+    routes = [contract.BLOCKING, contract.WORKER, contract.PRIMES, contract.PRIME, contract.TIMESTAMP]
+    for route in [*routes, contract.LIVE, contract.READY, contract.METRICS]:
+        assert route in README
+    load = (TOP / "loadtest" / "README.md").read_text()
+    for scenario in SCENARIOS:
+        assert f"`{scenario}.py`" in load
+
+
+def test_every_setting_that_a_document_names_exists() -> None:
+    """A PODSCALE_ name in a document is a row of the pod's settings."""
+    known = {row.variable for row in settings.TABLE}
+    for document in DOCUMENTS:
+        assert set(re.findall(r"PODSCALE_[A-Z_]+", document.read_text())) <= known
+
+
+def test_the_example_in_the_readme_is_a_real_result() -> None:
+    """The sentence and the conditions under the pictures are those of the result that lies beside them."""
+    result = results.load(EXAMPLE)
+    assert result.advice is not None
+    assert result.advice.verified
+    words = " ".join(README.replace("> ", "").split())
+    assert result.advice.sentence in words
+    assert str(result.environment["cpu_model"]) in words
+    assert f"{result.environment['cores']} cores" in words
+    for picture in ("scaling.png", "latency.png"):
+        assert (EXAMPLE / picture).read_bytes().startswith(b"\x89PNG")
+        assert f"docs/example/{picture}" in README
+
+
+def test_the_version_stands_in_one_place_and_in_the_changelog() -> None:
+    """CHANGELOG.md begins with the version of the package."""
+    newest = re.search(r"^## (\S+)", (TOP / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None
+    assert newest[1] == __version__
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    """A relative link or picture names a file that exists."""
+    for document in DOCUMENTS:
+        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_no_lock_names_a_host() -> None:
+    """Locks carry versions and hashes, no address of a registry."""
+    for lock in (TOP / "requirements").glob("*.txt"):
+        assert "://" not in lock.read_text()
+        assert "--hash=sha256:" in lock.read_text()
