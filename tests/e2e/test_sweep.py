@@ -1,5 +1,6 @@
 """The whole command on real processes: pods, Locust, result, report, and nothing left behind."""
 
+import contextlib
 import os
 import signal
 import time
@@ -7,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
-import psutil
 import pytest
 
 from podscale.sweep import results
+from podscale.sweep.results import Stage
 from tests.browser import chromium, visit
 from tests.e2e.commands import Command, podscale
 from tests.processes import running_pod, wait_until
@@ -20,29 +21,37 @@ SHORT = ("--warmup-seconds", "1", "--repeats", "1")
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
-    """One short sweep of one and two pods, as a newcomer would run it, with its goal checked at the end."""
+    """One short sweep of one and two pods, as a newcomer would run it, with its goal checked at the end.
+
+    Where something else took the machine, the sweep itself calls a stage void: then it is resumed, as its user would.
+    """
     out = tmp_path_factory.mktemp("sweep") / "out"
-    # Another test's last processes may still be ending: the machine must be quiet for a ratio.
-    wait_until(lambda: psutil.cpu_percent(1.0) < 25, 60, "a quiet machine")
     # One pod does 20/s: it must fail at 30/s by far, and two, three quarters busy, must hold by far.
     goal = ("--rate", "30", "--slo-p99-ms", "1500")
     options = ("--sizes", "1,2", "--stage-seconds", "4", "--cpu-time-ms", "50", *goal, *SHORT)
-    with podscale("sweep", *options, "--out", str(out), out=out) as command:
-        command.wait(150)
+    with contextlib.ExitStack() as stack:
+        command = stack.enter_context(podscale("sweep", *options, "--out", str(out), out=out))
+        for _ in range(3):
+            if command.wait(150) != 1:
+                break
+            command = stack.enter_context(podscale("sweep", "--resume", str(out), out=out))
         yield command
 
 
 def test_two_pods_do_nearly_twice_as_much(measured: Command) -> None:
-    """Throughput at 2 is at least 1.8 times that at 1 on two free cores, and every stage is valid."""
+    """Throughput at 2 is at least 1.8 times that at 1 where two cores are free, and follows the CPU time anywhere."""
     assert measured.process.returncode == 0, measured.stderr
-    stages = results.load(measured.out).stages
-    capacity = {stage.size: stage.throughput_per_second for stage in stages if stage.purpose == "capacity"}
-    assert capacity[1] is not None
-    assert capacity[2] is not None
-    if (os.cpu_count() or 1) >= 2:
-        assert capacity[2] / capacity[1] >= 1.8
+    one, two = (_capacity(measured, size) for size in (1, 2))
+    assert one.throughput_per_second
+    assert two.throughput_per_second
+    assert one.cpu_seconds
+    assert two.cpu_seconds
+    ratio = two.throughput_per_second / one.throughput_per_second
+    assert ratio >= 0.93 * two.cpu_seconds / one.cpu_seconds
+    if _others_used_cores(two) < 0.2:
+        assert ratio >= 1.8
     # A pod of 50 ms jobs on one core cannot do more than 20 a second, and should do nearly that.
-    assert 17 < capacity[1] <= 20.5
+    assert 16 < one.throughput_per_second <= 20.5
 
 
 def test_the_result_file_follows_its_schema(measured: Command) -> None:
@@ -195,3 +204,18 @@ def _stages(command: Command) -> list[object]:
     except (FileNotFoundError, ValueError):
         return []
     return stages
+
+
+def _capacity(command: Command, size: int) -> Stage:
+    """The capacity stage of this size."""
+    return next(
+        stage for stage in results.load(command.out).stages if (stage.purpose, stage.size) == ("capacity", size)
+    )
+
+
+def _others_used_cores(stage: Stage) -> float:
+    """How many cores something else than the pods used in the window, the load generator included."""
+    assert stage.node_cpu_fraction is not None
+    assert stage.cpu_seconds is not None
+    assert stage.measured_seconds is not None
+    return stage.node_cpu_fraction * (os.cpu_count() or 1) - stage.cpu_seconds / stage.measured_seconds

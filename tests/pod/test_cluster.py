@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -18,12 +17,18 @@ from tests.pod import wire
 from tests.processes import Pod, running_pod, wait_until
 
 
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where pods keep their files; those that are killed leave them."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
 @pytest.fixture
-def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pod]:
-    """A pod of two workers, whose files go to a folder of their own."""
-    (tmp_path / "files").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "files"))
+def team(tmp_path: Path, files: Path) -> Iterator[Pod]:
+    """A pod of two workers."""
     with running_pod(tmp_path, workers=2) as pod:
         yield pod
 
@@ -65,10 +70,10 @@ def test_both_workers_answer_and_are_counted_together(team: Pod) -> None:
     assert team.metric(contract.PROCESS_MEMORY_BYTES) > 60_000_000
 
 
-def test_lost_workers_come_back_and_nothing_counted_is_lost(team: Pod) -> None:
+def test_lost_workers_come_back_and_nothing_counted_is_lost(team: Pod, files: Path) -> None:
     """Others take the places of killed workers; counters go on, gauges forget the dead, files do not pile up."""
     answered = ask_until_both_answer(team)
-    files = len(list((team.log.parent / "files").glob("*/*")))
+    count = len(list(files.glob("*/*")))
     for _ in range(3):
         wait_until(lambda: httpx.get(f"{team.admin_url}/ready").status_code == 200, 10, "the team to be ready")
         time.sleep(0.1)  # an answer is counted when it has been sent
@@ -84,9 +89,9 @@ def test_lost_workers_come_back_and_nothing_counted_is_lost(team: Pod) -> None:
     labels = '{method="GET",route="/timestamp",status="200"}'
     wait_until(lambda: team.metric(contract.REQUESTS + labels) >= answered.total(), 5, "the requests to be counted")
     assert team.metric(contract.REQUESTS + labels) == answered.total()
-    assert len(list((team.log.parent / "files").glob("*/*"))) == files
+    assert len(list(files.glob("*/*"))) == count
     assert team.stop() == 0
-    assert list((team.log.parent / "files").iterdir()) == []
+    assert list(files.iterdir()) == []
 
 
 def test_a_still_worker_is_not_live(tmp_path: Path) -> None:
