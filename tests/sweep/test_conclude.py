@@ -64,3 +64,16 @@ def test_nothing_measured_gives_a_sentence_and_no_number() -> None:
     assert advice.pods is None
     assert not advice.verified
     assert advice.sentence
+
+
+def test_a_service_as_it_is_gets_no_number_of_pods() -> None:
+    """--url: the sentence says what the service did, or whether it holds the goal, and never counts pods."""
+    closed = conclude.advice(builders.plan(url="http://127.0.0.1:1"), [stage(1)])
+    assert closed.sentence == "http://127.0.0.1:1 did 50 requests/s with 16 users, as it is."
+    asked = builders.plan(url="http://127.0.0.1:1", model="open", rate_per_second=70.0)
+    holds = conclude.advice(asked, [goal_stage(1, 0.1)])
+    assert holds.sentence == "http://127.0.0.1:1, as it is, holds p99 <= 200 ms at 70 requests/s (measured 100 ms)."
+    misses = conclude.advice(asked, [goal_stage(1, 0.9)])
+    assert "does not hold p99 <= 200 ms" in misses.sentence
+    assert "No figure" in conclude.advice(asked, [goal_stage(1, 0.9, valid=False)]).sentence
+    assert {advice.pods for advice in (closed, holds, misses)} == {None}

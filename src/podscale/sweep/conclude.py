@@ -3,7 +3,7 @@
 import msgspec
 
 from podscale.analysis import advice as advising
-from podscale.analysis import goals, scaling
+from podscale.analysis import goals, scaling, words
 from podscale.analysis.advice import Goal
 from podscale.analysis.goals import CapacityPoint, GoalPoint
 from podscale.sweep.options import DEFAULT_GOAL_UTILISATION
@@ -49,6 +49,8 @@ def next_size(stages: list[Stage], goal: Goal, size: int, largest: int) -> int |
 
 def advice(plan: Plan, stages: list[Stage]) -> Advice:
     """The sentence at the end of a sweep."""
+    if plan.target == "url":
+        return _advice_as_it_is(plan, stages)
     goal = goal_of(plan, stages)
     found = advising.advise(_capacity_points(stages), _goal_points(stages), goal=goal)
     return Advice(
@@ -60,6 +62,27 @@ def advice(plan: Plan, stages: list[Stage]) -> Advice:
         verified=found.verified,
         reasons=list(found.reasons),
     )
+
+
+def _advice_as_it_is(plan: Plan, stages: list[Stage]) -> Advice:
+    """Of a service that is not scaled: what it did, or whether it held the goal. How many pods it has is not known."""
+    goal = goal_of(plan, stages) if plan.model == "open" else None
+    base = Advice(
+        sentence=f"No figure: no stage of {plan.url} counts; the verdicts say why.",
+        rate_per_second=goal.rate_per_second if goal else None,
+        slo_p99_seconds=goal.slo_p99_seconds if goal else None,
+    )
+    valid = [stage for stage in stages if stage.valid and stage.throughput_per_second is not None]
+    if not valid:
+        return base
+    if goal is None:
+        most = max(stage.throughput_per_second or 0 for stage in valid)
+        sentence = f"{plan.url} did {words.per_second(most)} with {valid[0].asked.describe()}, as it is."
+    else:
+        outcome = goals.judge(_goal_points(valid), goal.slo_p99_seconds)[1]
+        holds = "holds" if outcome.holds else "does not hold"
+        sentence = f"{plan.url}, as it is, {holds} {goal} (measured {outcome.figure})."
+    return msgspec.structs.replace(base, sentence=sentence)
 
 
 def _counts(stage: Stage) -> bool:
