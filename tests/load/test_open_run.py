@@ -126,18 +126,17 @@ def test_arrivals_beyond_the_cap_are_dropped_and_counted(tmp_path: Path, server:
 
 
 def test_a_generator_that_is_too_slow_shows_it(locusts: Locusts) -> None:
-    """A visit burns 10 ms of its worker: of 600 a second, two workers send 200 at most, late, which shows."""
-    report = locusts.run(scenario="Heavy", rate_per_second=600, timeout_seconds=0.5)
-    generator, latency = report["generator"], report["latency_seconds"]
-    assert report["arrivals"] == pytest.approx(600, abs=1)
-    assert generator["late"] > 0
-    assert generator["late"] + generator["dropped"] > 300
+    """A visit burns 10 ms of its worker: of 300 a second, two workers send 200 at most in time, which shows."""
+    report = locusts.run(scenario="Heavy", rate_per_second=300, warmup_seconds=0, timeout_seconds=3)
+    generator, latency, naive = report["generator"], report["latency_seconds"], report["naive_latency_seconds"]
+    assert report["arrivals"] == pytest.approx(300, abs=1)
+    # Sent late, or not begun when the drain was over: which of the two depends on how slow the machine is.
+    assert generator["late"] + generator["dropped"] > 100
     assert generator["cpu_fraction"] is not None
-    assert generator["cpu_fraction"] > 0.4
-    naive = report["naive_latency_seconds"]
+    assert generator["cpu_fraction"] > 0.3
     assert latency is not None
     assert naive is not None
     # Waiting for the generator counts from the intended time, and the service time knows nothing of it.
     assert latency["mean"] > naive["mean"] + 0.02
     assert report["requests"] == report["arrivals"] - generator["dropped"]
-    assert report["completed_per_second"] < 300
+    assert report["completed_per_second"] < 250
