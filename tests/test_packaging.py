@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from podscale import __version__
-from tests.processes import free_port, wait_until
+from podscale.sweep.children import free_port
+from tests.processes import wait_until
 
 TOP = Path(__file__).parents[1]
 

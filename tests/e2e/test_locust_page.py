@@ -6,9 +6,10 @@ from pathlib import Path
 
 import httpx
 
+from podscale.sweep.children import free_port
 from podscale.sweep.locust import locustfile_of, plugin_file
 from tests.browser import chromium, visit
-from tests.processes import free_port, running_pod, wait_until
+from tests.processes import running_pod, wait_until
 
 
 def test_a_person_starts_open_arrivals_on_locusts_page(tmp_path: Path) -> None:

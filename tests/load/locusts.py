@@ -14,7 +14,8 @@ from typing import Any, cast
 import httpx
 
 from podscale.contract import STAGE_PATH, WORKERS_PATH, StageReport
-from tests.processes import free_port, wait_until
+from podscale.sweep.children import free_port
+from tests.processes import wait_until
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "src/podscale/load/plugin.py"

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from podscale.pod.settings import TABLE, Row, SettingError, Settings, describe, from_environment
-from tests.processes import free_port
+from podscale.sweep.children import free_port
 
 NUMBERS = [row for row in TABLE if type(row.default) in {int, float}]
 NOT_NUMBERS = ["abc", "-1", "", "nan", "inf", "1e400", "1_0", "+5", " 5", "0x10", "\u0665", "9" * 30]
