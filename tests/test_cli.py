@@ -1,10 +1,14 @@
 """Tests of the command's manners: help, refusals in one line, dry run."""
 
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+EXAMPLE = Path(__file__).parents[1] / "docs" / "example"
 
 
 def podscale(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -79,6 +83,17 @@ def test_a_folder_with_a_result_is_not_overwritten(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert f"--resume {tmp_path}" in ended.stderr
     assert (tmp_path / "result.json").read_text() == "{}"
+
+
+def test_a_report_is_written_again_and_printed(tmp_path: Path) -> None:
+    """From result.json alone: page and charts, the table within 80 columns, or the result as JSON."""
+    shutil.copy(EXAMPLE / "result.json", tmp_path)
+    printed = podscale("report", str(tmp_path))
+    assert printed.returncode == 0, printed.stderr
+    assert "2 pods hold" in printed.stdout
+    assert {"report.html", "scaling.png", "latency.svg"} <= {path.name for path in tmp_path.iterdir()}
+    as_json = podscale("report", str(tmp_path), "--json")
+    assert json.loads(as_json.stdout) == json.loads((EXAMPLE / "result.json").read_text())
 
 
 def test_without_its_extras_the_command_says_what_to_install() -> None:

@@ -54,6 +54,7 @@ def progress(console: Console) -> Progress:
         BarColumn(bar_width=16),
         TimeLeft(),
         console=console,
+        transient=True,
     )
 
 
