@@ -9,7 +9,7 @@ COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 
 INSTALL := $(BIN)/uv pip install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sweep test check bench pictures lock clean
+.PHONY: help setup sweep test check bench pictures render cluster-up cluster-down cluster-shell lock clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -36,6 +36,18 @@ pictures: setup ## measure this machine for the pictures and the sentence in REA
 	$(BIN)/podscale sweep --stage-seconds 15 --repeats 3 --out results/example
 	mkdir -p docs/example
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
+
+render: $(VENV)/.dev ## write k8s/ and the README of the chart anew, from helm/podscale
+	$(BIN)/python -m tests.chart.render
+
+cluster-up: $(VENV)/.dev ## start a Kubernetes of two nodes on this machine, as root, with podscale's images on it
+	@$(BIN)/python -m tests.cluster up
+
+cluster-down: $(VENV)/.dev ## remove it, or what a killed test run left of one
+	@$(BIN)/python -m tests.cluster down
+
+cluster-shell: $(VENV)/.dev ## a shell in it with kubectl and helm (CMD="kubectl get pods")
+	@$(BIN)/python -m tests.cluster shell $(CMD)
 
 lock: $(VENV)/.bootstrap ## choose versions anew, one lock with hashes for each purpose
 	$(COMPILE) --group bootstrap --output-file requirements/bootstrap.txt

@@ -1,0 +1,1 @@
+"""The chart in helm/podscale: what it renders, refuses and says. Whether that works, a real cluster shows."""
