@@ -1,0 +1,1 @@
+"""A real Kubernetes on this one machine, for the tests: two nodes that reach each other and nothing else."""

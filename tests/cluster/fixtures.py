@@ -1,0 +1,145 @@
+"""What tests ask for by name: the cluster, a namespace of their own, the images, and single programs.
+
+`--cluster=own` (the default) starts a cluster, or takes the one of `make cluster-up`; `--cluster=existing` takes the
+one that KUBECONFIG names, whose nodes must have the images already. Where a cluster cannot be had the tests are
+skipped with the reason, but with CI=true they fail.
+"""
+
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+import pytest
+
+from tests.cluster import cluster as clusters
+from tests.cluster import images
+from tests.cluster.cluster import Cluster
+from tests.cluster.diagnosis import diagnose
+from tests.cluster.layout import Layout, NotStartedError
+from tests.cluster.programs import program
+
+T = TypeVar("T")
+Quiet = Callable[[], AbstractContextManager[None]]
+PREPARED = ("cluster", "pod_image", "locust_image", "program_path")
+RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Choose the cluster."""
+    parser.addoption(
+        "--cluster",
+        choices=("own", "existing"),
+        default="own",
+        help="own: start a Kubernetes on this machine; existing: use the one that KUBECONFIG names",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test's time limit is its own: building programs and starting the cluster have limits, or show progress."""
+    for item in items:
+        prepares = isinstance(item, pytest.Function) and set(PREPARED) & set(item.fixturenames)
+        if prepares and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(300, func_only=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test in the cluster tells what the cluster has to say about it."""
+    report = yield
+    values = getattr(item, "funcargs", {})
+    if report.failed and "namespace" in values and "cluster" in values:
+        report.sections.append(("Cluster", diagnose(values["cluster"], values["namespace"])))
+    return report
+
+
+@pytest.fixture(scope="session")
+def shown(request: pytest.FixtureRequest) -> Quiet:
+    """Lets through what is said while something long is prepared."""
+    manager = request.config.pluginmanager.getplugin("capturemanager")
+    assert manager is not None
+    switch: Quiet = manager.global_and_fixture_disabled
+    return switch
+
+
+@pytest.fixture(scope="session")
+def program_path(shown: Quiet) -> Callable[[str], Path]:
+    """The path of a program of the test cluster, such as helm or kubeconform; built when it is first asked for."""
+
+    def path(name: str) -> Path:
+        with shown():
+            return or_skip(lambda: program(name))
+
+    return path
+
+
+@pytest.fixture(scope="session")
+def cluster(request: pytest.FixtureRequest, shown: Quiet) -> Iterator[Cluster]:
+    """A running Kubernetes, one for all tests."""
+    if request.config.getoption("--cluster") == "existing":
+        yield or_skip(_existing)
+        return
+    layout = Layout()
+    with shown():
+        running = or_skip(lambda: clusters.up(layout, owned=True))
+    yield running
+    if clusters.belongs_to_this_process(layout):
+        clusters.down(layout)
+
+
+@pytest.fixture(scope="session")
+def pod_image(cluster: Cluster, shown: Quiet) -> str:
+    """The image that serves, built from this checkout, on every node."""
+    return _provide(images.POD, cluster, shown)
+
+
+@pytest.fixture(scope="session")
+def locust_image(cluster: Cluster, shown: Quiet) -> str:
+    """The image that loads, built from this checkout, on every node."""
+    return _provide(images.LOCUST, cluster, shown)
+
+
+@pytest.fixture
+def namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace for one test; it refuses pods that are not `restricted`."""
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    cluster.kubectl("create", "namespace", name)
+    cluster.kubectl("label", "namespace", name, RESTRICTED)
+    cluster.kubectl("wait", "--for=create", "serviceaccount/default", f"--namespace={name}")  # pods are refused before
+    yield name
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
+
+
+def _provide(image: str, cluster: Cluster, shown: Quiet) -> str:
+    if cluster.layout is not None:
+        with shown():
+            or_skip(lambda: images.build(image))
+            cluster.load(image)
+    return image
+
+
+def _existing() -> Cluster:
+    kubeconfig = os.environ.get("KUBECONFIG")
+    if not kubeconfig:
+        raise NotStartedError("missing: KUBECONFIG, which says where the cluster of --cluster=existing is")
+    missing = [name for name in ("kubectl", "helm") if shutil.which(name) is None]
+    if missing:
+        raise NotStartedError(f"missing: {', '.join(missing)}, to use the cluster of KUBECONFIG")
+    return Cluster(Path(kubeconfig))
+
+
+def or_skip(attempt: Callable[[], T]) -> T:
+    """What `attempt` gives; if that cannot be had here the test is skipped, or fails with CI=true."""
+    try:
+        return attempt()
+    except NotStartedError as error:
+        _give_up(f"no test cluster here: {error}")
+
+
+def _give_up(reason: str) -> NoReturn:
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
