@@ -24,7 +24,8 @@ from tests.cluster.programs import program
 
 T = TypeVar("T")
 Quiet = Callable[[], AbstractContextManager[None]]
-PREPARED = ("cluster", "pod_image", "locust_image", "program_path")
+IN_CLUSTER = ("cluster", "pod_image", "locust_image")
+PREPARED = (*IN_CLUSTER, "program_path")
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
 
@@ -39,7 +40,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test's time limit is its own: building programs and starting the cluster have limits, or show progress."""
+    """Tests in the cluster come last, and their time limit is their own.
+
+    A running cluster takes CPU from tests that measure. What it needs to be built and started has limits of its own.
+    """
+    items.sort(key=lambda item: bool(set(IN_CLUSTER) & set(getattr(item, "fixturenames", ()))))
     for item in items:
         prepares = isinstance(item, pytest.Function) and set(PREPARED) & set(item.fixturenames)
         if prepares and not item.get_closest_marker("timeout"):
