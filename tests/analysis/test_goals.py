@@ -42,6 +42,14 @@ def test_the_limits_themselves_hold() -> None:
     assert judge([replace(GOOD, p99_seconds=0.5, error_fraction=0.001)], 0.5)[2].holds
 
 
+def test_a_backlog_within_the_goal_is_no_miss() -> None:
+    """At 30/s and a goal of 1.5 s, 45 requests may be under way when an 8 s window ends; in 80 s that is little."""
+    waiting = replace(GOOD, rate_per_second=30, p99_seconds=0.9, throughput_per_second=28.0, measured_seconds=8)
+    assert judge([waiting], 1.5)[2].holds
+    assert not judge([waiting], None)[2].holds
+    assert not judge([replace(waiting, measured_seconds=80)], 1.5)[2].holds
+
+
 def test_requests_at_the_edges_of_the_window_are_no_miss() -> None:
     """In 4 s at 5 requests/s, two pods may each hold one of the 20 back; in 400 s such a gap is a miss."""
     few = replace(GOOD, rate_per_second=5, throughput_per_second=4.5, measured_seconds=4)

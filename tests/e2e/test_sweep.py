@@ -182,13 +182,13 @@ def test_a_running_service_is_measured_as_it_is(tmp_path: Path) -> None:
     """--url loads somebody else's process at one size, scales nothing and leaves it running."""
     out = tmp_path / "out"
     with running_pod(tmp_path, pod_name="theirs") as pod:
-        options = ("--url", pod.url, "--scenario", "timestamp", "--stage-seconds", "2", *SHORT)
+        options = ("--url", pod.url, "--stage-seconds", "2", *SHORT)
         with podscale("sweep", *options, "--out", str(out), out=out) as command:
             assert command.wait(60) == 0, command.stderr
         (stage,) = results.load(out).stages
         assert set(stage.requests_by_pod) == {"theirs"}
         assert stage.throughput_per_second is not None
-        assert stage.throughput_per_second > 50
+        assert stage.throughput_per_second > 20
         assert stage.cpu_seconds is None
         assert pod.process.poll() is None
 

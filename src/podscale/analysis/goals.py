@@ -91,7 +91,11 @@ def _p99_or_worse(point: GoalPoint) -> float:
 
 def _misses(point: GoalPoint, slo_p99_seconds: float | None, rule: GoalRule) -> str:
     """The first thing that the point missed, with its figure; empty where it held all."""
-    checks = (_latency_missed(point, slo_p99_seconds), _errors_missed(point, rule), _throughput_missed(point, rule))
+    checks = (
+        _latency_missed(point, slo_p99_seconds),
+        _errors_missed(point, rule),
+        _throughput_missed(point, slo_p99_seconds, rule),
+    )
     return next(filter(None, checks), "")
 
 
@@ -105,13 +109,15 @@ def _errors_missed(point: GoalPoint, rule: GoalRule) -> str:
     return f"{point.error_fraction:.2%} errors" if point.error_fraction > rule.highest_error_fraction else ""
 
 
-def _throughput_missed(point: GoalPoint, rule: GoalRule) -> str:
+def _throughput_missed(point: GoalPoint, slo_p99_seconds: float | None, rule: GoalRule) -> str:
     """Answers fell behind arrivals, by more than the requests that may stand on the edges of the window."""
     if point.throughput_per_second is None:
         return "throughput unknown"
     arrived = point.rate_per_second if point.arrived_per_second is None else point.arrived_per_second
-    # Each pod may hold one request at an edge, and an arrival more or less may fall into the window.
-    edge = (point.size + 1) / point.measured_seconds if point.measured_seconds else 0.0
+    # Each pod may hold one request at an edge, and an arrival more or less may fall into the window. Where the goal
+    # allows requests to wait, as many as arrive in that time may be under way (Little's law).
+    waiting = arrived * (slo_p99_seconds or 0.0)
+    edge = (point.size + 1 + waiting) / point.measured_seconds if point.measured_seconds else 0.0
     if point.throughput_per_second >= rule.lowest_throughput_fraction * arrived - edge:
         return ""
     return f"only {words.number(point.throughput_per_second)} of {words.per_second(arrived)} answered"
