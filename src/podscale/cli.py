@@ -43,10 +43,10 @@ def podscale() -> None:
     """
 
 
-def _flag(name: str, *flags: str) -> Any:
+def _flag(name: str) -> Any:
     """The flag of an option, from the options' one table."""
     row = OPTIONS[name]
-    return typer.Option(*(flags or (row.flag,)), help=row.help_line(), show_default=False)
+    return typer.Option(row.flag, help=row.help_line(), show_default=False)
 
 
 @app.command()

@@ -77,7 +77,7 @@ def parse(pod: str, text: str, at_seconds: float) -> PodReading:
             field = _FIELDS.get(sample.name)
             if field is not None:
                 values[field] = values.get(field, 0.0) + sample.value
-    if contract.IN_PROGRESS.removesuffix("_total") in text:
+    if contract.IN_PROGRESS in text:
         # A counter with labels has no series before its first request: that is a known 0.
         values.setdefault("requests", 0.0)
     return PodReading(pod=pod, at_seconds=at_seconds, **values)

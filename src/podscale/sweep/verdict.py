@@ -164,20 +164,24 @@ def _throttled(facts: Facts) -> str | None:
 
 
 def _node_full(facts: Facts) -> str | None:
-    stage, busy = facts.stage, busy_share(facts)
-    if stage.node_cpu_fraction is None or stage.node_cpu_fraction < NODE_BUSY:
+    full, busy = _full_node(facts), busy_share(facts)
+    if full is None or (busy is not None and busy < POD_BUSY):
         return None
-    cores = f"{stage.node_cpu_fraction * facts.cores:.1f} of {facts.cores} cores busy"
-    return None if busy is not None and busy < POD_BUSY else f"{cores}: the machine has nothing left for more pods"
+    return f"{full}: the machine has nothing left for more pods"
 
 
 def _starved(facts: Facts) -> str | None:
     """The machine, not the number of pods, set the pace: no point of a scaling curve, and no answer to a goal."""
-    stage, busy = facts.stage, busy_share(facts)
-    if stage.node_cpu_fraction is None or busy is None or stage.node_cpu_fraction < NODE_BUSY or busy >= POD_BUSY:
+    full, busy = _full_node(facts), busy_share(facts)
+    if full is None or busy is None or busy >= POD_BUSY:
         return None
-    cores = f"{stage.node_cpu_fraction * facts.cores:.1f} of {facts.cores} cores busy"
-    return f"{cores}, and each pod got only {busy * facts.cores_per_pod:.2f} of a core: the machine was the limit"
+    return f"{full}, and each pod got only {busy * facts.cores_per_pod:.2f} of a core: the machine was the limit"
+
+
+def _full_node(facts: Facts) -> str | None:
+    """How busy the machine was, in words, where it had nothing left."""
+    busy = facts.stage.node_cpu_fraction
+    return None if busy is None or busy < NODE_BUSY else f"{busy * facts.cores:.1f} of {facts.cores} cores busy"
 
 
 def _pods_limit(facts: Facts) -> str | None:
