@@ -73,7 +73,7 @@ class KubernetesTarget:
         """Ask for `size` pods and wait until they are the only ones, serving, and without left-over work."""
         self._lease.check()
         begun = time.monotonic()
-        known = {waiting.identity(pod) for pod in self._pods}
+        known = {waiting.identity(pod) for pod in pods_of(self._api, self._workload)}
         self.resize(size)
         seen = self._wait_ready(size, begun + self._ready_seconds)
         self._pods = [pod for pod in seen.pods if not waiting.is_terminating(pod)]
