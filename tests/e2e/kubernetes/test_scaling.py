@@ -8,7 +8,7 @@ SLEEPING = {"clock": "sleep", "cpu_time_ms": 200}
 
 
 def test_four_quarter_cores_do_four_times_as_much(release: Release) -> None:
-    """From 1 to 4 pods of 250m under open load, each serves its quarter within 30 s; saturated, four do 3.8 times one."""
+    """From 1 to 4 pods of 250m under load, each serves its quarter within 30 s; saturated, 4 do 3.8 times as much."""
     release.install(*QUARTER_CORE)
     one = release.stage(10, users=16)
     with release.load(150, rate_per_second=12) as report:
