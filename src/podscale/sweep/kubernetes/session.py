@@ -1,6 +1,7 @@
 """From a plan to a target and a load on a cluster, or to the refusal; and the way back after a killed sweep."""
 
 import platform
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,6 +19,8 @@ from podscale.sweep.kubernetes.target import KubernetesTarget
 from podscale.sweep.plan import Plan
 from podscale.sweep.results import Result
 from podscale.sweep.targets import TargetError
+
+RETRY_SECONDS = 2.0
 
 Say = Callable[[str], None]
 
@@ -39,7 +42,7 @@ def begin(
     `keep` names a ConfigMap, if one is to have the result too. Raises TargetError, with all reasons.
     """
     api = connect(plan.context, plan.namespace, say)
-    found = preflight.look(api, plan)
+    found = _look(api, plan, waits)
     found.refuse()
     for each in found.checks:
         if each.state == "warning":
@@ -91,6 +94,18 @@ def restore(plan: Plan, say: Say) -> str:
     if replicas is None:
         return f"nothing to put back: no sweep has left anything at {target.name}"
     return f"{target.name} has {replicas} replicas again, as the killed sweep had found it"
+
+
+def _look(api: Api, plan: Plan, waits: Say) -> Found:
+    """The preflight; repeated while nothing but Locust keeps the sweep from starting, as right after an install."""
+    deadline = time.monotonic() + plan.wait_seconds
+    while True:
+        found = preflight.look(api, plan)
+        against = [each for each in found.checks if each.state == "refused"]
+        if {each.name for each in against} != {"locust"} or time.monotonic() > deadline:
+            return found
+        waits(against[0].text)
+        time.sleep(RETRY_SECONDS)
 
 
 def _environment(api: Api, found: Found) -> dict[str, Any]:
