@@ -8,6 +8,7 @@ are left out: turning lists of pods into them costs more time than all the rest 
 import email.utils
 import json
 import os
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -146,7 +147,7 @@ class Api:
         content_type: str = "application/json",
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        from urllib3.exceptions import HTTPError, ReadTimeoutError  # noqa: PLC0415
+        from urllib3.exceptions import HTTPError, ReadTimeoutError, SSLError  # noqa: PLC0415
 
         sent = {"Accept": "*/*", "Content-Type": content_type} | dict(headers or {})
         try:
@@ -162,6 +163,8 @@ class Api:
             text = response.read().decode(errors="replace")
         except (HTTPError, OSError) as error:
             reason = getattr(error, "reason", None) or error
+            if isinstance(reason, SSLError):
+                raise TargetError(f"the API server's certificate does not do: {reason}") from error
             slow = isinstance(reason, ReadTimeoutError)
             raise AwayError(f"does not answer: {' '.join(str(reason).split())[:200]}", slow=slow) from error
         found = {name.lower(): value for name, value in response.headers.items()}
@@ -203,7 +206,23 @@ def connect(context: str | None, namespace: str | None, say: Say) -> Api:
         raise TargetError(
             f"no cluster to be found: {' '.join(str(error).split())}; does `kubectl config get-contexts` show one?"
         ) from error
-    return Api(client.ApiClient(configuration), context=name, namespace=namespace or own, say=say)
+    opened = client.ApiClient(configuration)
+    opened.rest_client.pool_manager.connection_pool_kw["ssl_context"] = _as_kubectl_checks(configuration.ssl_ca_cert)
+    return Api(opened, context=name, namespace=namespace or own, say=say)
+
+
+def _as_kubectl_checks(authority: str | None) -> ssl.SSLContext:
+    """Certificates are verified, but not the form of the authority's own one, which Python does from 3.13 on.
+
+    Many clusters have an authority without some extension: https://github.com/kubernetes-client/python/issues/2394.
+    """
+    from urllib3.util.ssl_ import create_urllib3_context  # noqa: PLC0415
+
+    context = create_urllib3_context()
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if authority is None:
+        context.load_default_certs()
+    return context
 
 
 def in_cluster() -> bool:

@@ -45,7 +45,7 @@ def look(api: Api, plan: Plan) -> Found:
     found = Found()
     found.checks.append(_cluster(api))
     namespace = (plan.locust or "").rpartition("/")[0] or api.namespace
-    table = rights.table(api.namespace, namespace, named_service=plan.service is not None)
+    table = rights.table(api.namespace, namespace, deployment=plan.deployment or "", service=plan.service)
     absent = rights.missing(api, table)
     found.checks += _rights(absent, len(table))
     for step in (_find_workload, _find_lease, _find_locust):
