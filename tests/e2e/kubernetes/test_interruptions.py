@@ -1,5 +1,6 @@
 """A sweep on the cluster that is stopped, killed, or cut off: replicas come back, and what was measured stays."""
 
+import json
 import os
 import signal
 import time
@@ -57,7 +58,9 @@ def test_an_api_server_that_is_away_for_20_s_does_not_end_the_stage(shared: Rele
     """The load goes on in the cluster meanwhile: the stage is whole, and the message says what was waited for."""
     if shared.cluster.layout is None:
         pytest.skip("the cluster is not ours to stop")
-    (server,) = [each for each in processes.running(shared.cluster.layout) if each.name == "kube-apiserver"]
+    record = shared.cluster.layout.root / "processes" / "kube-apiserver.json"
+    server = processes.Process(*json.loads(record.read_text()))
+    assert server.alive
     options = ("--sizes=1", "--stage-seconds=8", "--clock=sleep", *SHORT[:1], *SHORT[2:])
     with sweeping(shared, tmp_path / "out", *options) as command:
         wait_until(lambda: holds_lease(shared), 60, "the sweep to begin")
@@ -92,7 +95,7 @@ def test_a_worker_that_is_lost_voids_its_stage_alone(shared: Release, tmp_path: 
 def cut(release: Release, out: Path, number: signal.Signals, sizes: str = "1,2") -> Command:
     """A sweep that got a signal in its second stage, and has ended."""
     with sweeping(release, out, *TWO, f"--sizes={sizes}", "--stage-seconds=4") as command:
-        wait_until(lambda: (out / "result.json").exists(), 90, "the first stage to be saved")
+        wait_until((out / "result.json").exists, 90, "the first stage to be saved")
         time.sleep(4)
         command.process.send_signal(number)
         command.wait(60)

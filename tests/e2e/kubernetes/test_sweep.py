@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from podscale.sweep import results
-from tests.e2e.kubernetes.release import QUARTER_CORE, QUICK_STOP, Release
+from tests.e2e.kubernetes.release import CHART, QUARTER_CORE, QUICK_STOP, Release
 from tests.e2e.kubernetes.sweeping import SHORT, codes, stage_of, swept
 from tests.processes import wait_until
 
@@ -104,9 +104,7 @@ def test_a_service_that_is_not_ours(release: Release, locust_image: str, tmp_pat
     """Another server, its own locustfile: scaled, loaded and reported; what nobody counts is unknown and not 0."""
     own = tmp_path / "own.py"
     own.write_text(LOCUSTFILE)
-    release.helm(
-        "install", release.name, "helm/podscale", "--set-file", f"locust.locustfile={own}", "--set=replicaCount=0"
-    )
+    release.helm("install", release.name, str(CHART), "--set-file", f"locust.locustfile={own}", "--set=replicaCount=0")
     release.kubectl("apply", "--filename=-", given=THEIRS % locust_image)
     release.wait_until_settled()
     release.kubectl("rollout", "status", "deployment/shop")

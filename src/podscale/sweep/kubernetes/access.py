@@ -28,6 +28,8 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 REQUEST_SECONDS = 10
 # An API server that is restarted or moved is back sooner.
 PATIENCE_SECONDS = 60.0
+# One that was never heard of: a wrong context, or a tunnel that is not up.
+FIRST_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 # Of the API server itself: overloaded, or without its own storage. All are worth another try.
 PASSING = frozenset({429, 500, 502, 503, 504})
@@ -75,6 +77,7 @@ class Api:
         self.patience_seconds = patience_seconds
         self._client = client
         self._say = say
+        self._heard = False
         self._clock_ahead_seconds: float | None = None
 
     def get(self, path: str, **query: str) -> Object:
@@ -120,7 +123,8 @@ class Api:
         self._client.close()
 
     def _patiently(self, method: str, path: str, **given: Any) -> Object:
-        deadline = time.monotonic() + self.patience_seconds
+        patience_seconds = self.patience_seconds if self._heard else FIRST_SECONDS
+        deadline = time.monotonic() + patience_seconds
         said = False
         while True:
             try:
@@ -131,9 +135,9 @@ class Api:
             if reply is not None and reply.status not in PASSING:
                 return _object(reply, method, path)
             if time.monotonic() >= deadline:
-                raise AwayError(f"the API server {trouble}, for {self.patience_seconds:.0f} s now; is it up?")
+                raise AwayError(f"the API server {trouble}, for {patience_seconds:.0f} s now; is {self.context} up?")
             if not said:
-                self._say(f"the API server {trouble}; trying for up to {self.patience_seconds:.0f} s")
+                self._say(f"the API server {trouble}; trying for up to {patience_seconds:.0f} s")
                 said = True
             time.sleep(RETRY_SECONDS)
 
@@ -166,7 +170,9 @@ class Api:
             if isinstance(reason, SSLError):
                 raise TargetError(f"the API server's certificate does not do: {reason}") from error
             slow = isinstance(reason, ReadTimeoutError)
-            raise AwayError(f"does not answer: {' '.join(str(reason).split())[:200]}", slow=slow) from error
+            said = f"does not answer within {REQUEST_SECONDS} s" if slow else f"does not answer: {_last_words(reason)}"
+            raise AwayError(said, slow=slow) from error
+        self._heard = True
         found = {name.lower(): value for name, value in response.headers.items()}
         self._set_clock(found.get("date"))
         return Reply(response.status, text, found)
@@ -232,6 +238,11 @@ def in_cluster() -> bool:
         and bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
         and (SERVICE_ACCOUNT / "token").is_file()
     )
+
+
+def _last_words(reason: object) -> str:
+    """Of a chain of errors, as urllib3 writes it, the one that began it."""
+    return " ".join(str(reason).rpartition(": ")[2].split())[:200]
 
 
 def _object(reply: Reply, method: str, path: str) -> Object:

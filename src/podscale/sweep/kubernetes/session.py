@@ -16,6 +16,8 @@ from podscale.sweep.kubernetes.lease import Lease
 from podscale.sweep.kubernetes.locust import KubernetesLocust
 from podscale.sweep.kubernetes.preflight import Check, Found
 from podscale.sweep.kubernetes.target import KubernetesTarget
+from podscale.sweep.kubernetes.workload import Workload
+from podscale.sweep.options import OWN
 from podscale.sweep.plan import Plan
 from podscale.sweep.results import Result
 from podscale.sweep.targets import TargetError
@@ -57,7 +59,7 @@ def begin(
         target,
         lease,
         ready_seconds=plan.ready_seconds,
-        one_core_each=plan.one_core_each and target.admin_port is not None,
+        cores_each=_cores_each(plan, target),
         waits=waits,
         environment=_environment(api, found),
         cores=_cores(found),
@@ -94,6 +96,15 @@ def restore(plan: Plan, say: Say) -> str:
     if replicas is None:
         return f"nothing to put back: no sweep has left anything at {target.name}"
     return f"{target.name} has {replicas} replicas again, as the killed sweep had found it"
+
+
+def _cores_each(plan: Plan, target: Workload) -> float:
+    """What a pod at its limit uses: at most the core of its event loop; inf if not CPU is the limit."""
+    if target.admin_port is not None and plan.clock == "sleep" and plan.scenario != OWN:
+        return float("inf")
+    limit = target.cpu_limit_cores(target.template)
+    most = 1.0 if plan.one_core_each and target.admin_port is not None else float("inf")
+    return most if limit is None else min(limit, most)
 
 
 def _look(api: Api, plan: Plan, waits: Say) -> Found:
