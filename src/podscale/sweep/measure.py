@@ -2,7 +2,8 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -91,7 +92,7 @@ class Measurer:
         loaded = self._run(wanted, watch)
         after = self._target.read()
         if loaded.report is not None:
-            stage = with_load(stage, loaded.report)
+            stage = with_load(stage, loaded.report, {reading.pod for reading in before})
         stage = with_pods(stage, before, after, watch)
         facts = msgspec.structs.replace(
             facts,
@@ -99,6 +100,7 @@ class Measurer:
             cores=self._target.cores if watch.cores is None else watch.cores,
             mean_queue_seconds=watch.usage().mean_queue_seconds,
             unread=watch.unread(),
+            old_answers=old_answers(stage.requests_by_pod, {reading.pod for reading in before}),
             identified=set(stage.requests_by_pod) != {"unknown"},
             lost_pods=tuple(sorted(_answering(before) - _answering(after))),
             void=loaded.void,
@@ -255,8 +257,12 @@ def _within(at_seconds: float, window: tuple[float, float] | None) -> bool:
     return window is not None and window[0] <= at_seconds <= window[1] + CLOSING_SECONDS
 
 
-def with_load(stage: Stage, report: StageReport) -> Stage:
-    """The stage with what the load measured."""
+def with_load(stage: Stage, report: StageReport, pods: AbstractSet[str] = frozenset()) -> Stage:
+    """The stage with what the load measured.
+
+    Of its requests, those that pods of an earlier stage have answered are left out of `client_requests`: the counters
+    of `pods`, against which that is held, do not have them.
+    """
     good = report["latency_seconds"] is not None
     return msgspec.structs.replace(
         stage,
@@ -269,9 +275,17 @@ def with_load(stage: Stage, report: StageReport) -> Stage:
         latency_histogram=report["latency_histogram"],
         errors={kind: count for kind, count in report["errors"].items() if count},
         requests_by_pod=report["requests_by_pod"],
-        client_requests=sum(report["total_requests_by_pod"].values()),
+        client_requests=sum(report["total_requests_by_pod"].values())
+        - old_answers(report["total_requests_by_pod"], pods),
         generator=msgspec.convert(report["generator"], Generator),
     )
+
+
+def old_answers(requests_by_pod: Mapping[str, int], pods: AbstractSet[str]) -> int:
+    """Answers of pods that name themselves and are none of `pods`: such as end, and were still sent requests."""
+    if not pods & set(requests_by_pod):
+        return 0
+    return sum(count for pod, count in requests_by_pod.items() if pod not in pods and pod != "unknown")
 
 
 def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], watch: WindowWatch) -> Stage:
