@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def tests_in_cluster_last(items: list[pytest.Item]) -> None:
     """Tests in the cluster come last, and their time limit is their own.
 
     A running cluster takes CPU from tests that measure. What it needs to be built and started has limits of its own.
