@@ -1,13 +1,16 @@
-"""The stage protocol over HTTP, and the live view of the stage on Locust's page."""
+"""The stage protocol and the metrics over HTTP, and the live view of the stage on Locust's page."""
 
 import json
 from collections.abc import Iterator
 
 from flask import Response, jsonify, request
 from locust.web import WebUI
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 
-from podscale.contract import STAGE_PATH, WORKERS_PATH, StageReport
+from podscale.contract import METRICS, STAGE_PATH, WORKERS_PATH, StageReport
 from podscale.load.control import Busy, Control
+from podscale.load.metrics import StageCollector
 from podscale.load.orders import OrderError
 
 TAB = "podscale"
@@ -52,6 +55,26 @@ def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
             view_func=web_ui.auth_required_if_enabled(view),
             methods=[method],
         )
+
+
+def add_metrics(web_ui: WebUI, control: Control, base_path: str) -> None:
+    """Serve METRICS, without the login: Prometheus cannot fill in a form, and figures start and change nothing."""
+    if web_ui.app is None:
+        return
+    registry = CollectorRegistry()
+    registry.register(
+        StageCollector(
+            newest=lambda: None if control.newest is None else control.newest.report(),
+            users=control.fleet.running_users,
+            workers=lambda: len(control.fleet.present()),
+        )
+    )
+
+    def metrics() -> Response:
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return Response(encode(registry), content_type=content_type)
+
+    web_ui.app.add_url_rule(base_path + METRICS, endpoint="podscale_metrics", view_func=metrics)
 
 
 def add_tab(web_ui: WebUI, control: Control, base_path: str) -> None:
@@ -100,11 +123,28 @@ def live_rows(report: StageReport) -> Iterator[tuple[str, str]]:
             else ", ".join(f"{name} {latency[name] * 1000:.4g} ms" for name in ("p50", "p99", "max")),
         )
     yield "Errors", ", ".join(f"{name} {count}" for name, count in sorted(report["errors"].items())) or "none"
-    for pod, count in sorted(report["requests_by_pod"].items()):
-        yield f"Requests of pod {pod}", str(count)
+    yield from _shares(report)
     cpu_fraction = generator["cpu_fraction"]
     yield "Workers, lost", f"{generator['workers']}, {generator['lost_workers']}"
     yield "Busiest worker", "unknown" if cpu_fraction is None else f"{cpu_fraction:.0%} of a core"
+
+
+def _shares(report: StageReport) -> Iterator[tuple[str, str]]:
+    """Each pod's share of the requests, and below it that of each of its processes where it has several."""
+    requests, processes = report["requests"], sorted(report["requests_by_process"].items())
+    for pod, count in sorted(report["requests_by_pod"].items()):
+        own = [(process, part) for process, part in processes if process.rpartition("/")[0] == pod]
+        yield (
+            f"Pod {pod}" + (f", process {own[0][0].rpartition('/')[2]}" if len(own) == 1 else ""),
+            _share(count, requests),
+        )
+        if len(own) > 1:
+            for process, part in own:
+                yield f"Process {process}", _share(part, requests)
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count / total:.1%} of requests, {count}" if total else "none yet"
 
 
 def _rate(count: int, seconds: float) -> str:
