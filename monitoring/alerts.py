@@ -44,8 +44,8 @@ ALERTS = (
         2,
         "Prometheus gets no answer from {{ $labels.pod }} of {{ $labels.namespace }}.",
         "The pod, or Locust's master, is not answering on the port of its metrics. All other alerts are blind to it.",
-        "Look at the pod with `kubectl describe pod`. If it is well, a NetworkPolicy may hold Prometheus back: name its "
-        "namespace in `networkPolicy.metricsFrom`.",
+        "Look at the pod with `kubectl describe pod`. If it is well, a NetworkPolicy may hold Prometheus back: name "
+        "its namespace in `networkPolicy.metricsFrom`.",
     ),
     Alert(
         "PodscaleThrottled",
@@ -54,8 +54,8 @@ ALERTS = (
         5,
         "Pod {{ $labels.pod }} reached its CPU limit in {{ $value | humanizePercentage }} of all periods. "
         "Raise resources.limits.cpu, remove it, or add pods.",
-        "In more than a quarter of its quota periods (100 ms each) the pod had used up its CPU and stood still until the "
-        "next one. Each job that meets this takes up to a whole period longer, which shows in the p99 first.",
+        "In more than a quarter of its quota periods (100 ms each) the pod had used up its CPU and stood still until "
+        "the next one. Each job that meets this takes up to a whole period longer, which shows in the p99 first.",
         "Raise `resources.limits.cpu`, or remove it and let the request share out the CPU. More pods help only if the "
         "load is more than the pods can take; a job that needs more than its share of one period is throttled anyway.",
     ),
@@ -64,18 +64,19 @@ ALERTS = (
         f"sum {BY_RELEASE} (deriv({_of(contract.QUEUE_LENGTH)}[5m]))",
         "> 0.05",
         5,
-        "The queues of {{ $labels.release }} in {{ $labels.namespace }} grow by {{ $value | humanize }} jobs a second. Add pods.",
+        "The queues of {{ $labels.release }} in {{ $labels.namespace }} grow by {{ $value | humanize }} jobs a "
+        "second. Add pods.",
         "More jobs arrive than are done. Latency grows with the queue, until it is full and pods refuse jobs with 503.",
-        "Add pods, or send less. If CPU of the limit is far below 100 % meanwhile, the pods wait for something else: look "
-        "at throttling and at the nodes.",
+        "Add pods, or send less. If CPU of the limit is far below 100 % meanwhile, the pods wait for something else: "
+        "look at throttling and at the nodes.",
     ),
     Alert(
         "PodscaleShedding",
         f"sum {BY_RELEASE} (rate({_of(contract.SHED)}[5m]))",
         "> 0",
         5,
-        "Pods of {{ $labels.release }} in {{ $labels.namespace }} refuse {{ $value | humanize }} requests a second with "
-        "503: their queues are full. Add pods.",
+        "Pods of {{ $labels.release }} in {{ $labels.namespace }} refuse {{ $value | humanize }} requests a second "
+        "with 503: their queues are full. Add pods.",
         "The queue of a pod has its full length, `settings.queueLength`, and each further job is refused.",
         "Add pods. A longer queue only makes clients wait longer. If one pod alone refuses, see PodscaleUnbalanced.",
     ),
@@ -87,18 +88,18 @@ ALERTS = (
         "p99 of {{ $labels.release }} in {{ $labels.namespace }} is {{ $value | humanizeDuration }}, above the goal.",
         "One request in a hundred takes longer inside the pods than `prometheusRule.p99GoalSeconds`. The histogram's "
         "buckets are coarse, so that a goal which is one of them is judged best: 0.1, 0.25, 0.5, 1, 2.5, 5 or 10 s.",
-        "Look at the dashboard Scaling: waiting jobs mean too few pods, throttling means a limit that is too small, one "
-        "slow pod means a slow node.",
+        "Look at the dashboard Scaling: waiting jobs mean too few pods, throttling means a limit that is too small, "
+        "one slow pod means a slow node.",
     ),
     Alert(
         "PodscaleUnbalanced",
         _of(BALANCE.name),
         f"> 1.5 and sum {BY_RELEASE} ({_of(POD_RATE.name)}) > 1",
         5,
-        "One pod of {{ $labels.release }} in {{ $labels.namespace }} gets {{ $value | humanize }} times its share. Kept "
-        "connections stay with old pods: use new ones.",
-        "A Service chooses a pod for each connection, not for each request. Clients that keep their connections stay with "
-        "the pods that were there when they connected; new pods stay idle.",
+        "One pod of {{ $labels.release }} in {{ $labels.namespace }} gets {{ $value | humanize }} times its share. "
+        "Kept connections stay with old pods: use new ones.",
+        "A Service chooses a pod for each connection, not for each request. Clients that keep their connections stay "
+        "with the pods that were there when they connected; new pods stay idle.",
         "Let clients open new connections now and then (Locust: *Connections* `new` or a number), or put a proxy in "
         "between that spreads requests.",
     ),
@@ -107,9 +108,11 @@ ALERTS = (
         f"{_of(contract.CGROUP_MEMORY_BYTES)} / {_of(contract.CGROUP_MEMORY_LIMIT_BYTES)}",
         "> 0.9",
         5,
-        "Pod {{ $labels.pod }} uses {{ $value | humanizePercentage }} of its memory limit. Raise resources.limits.memory.",
+        "Pod {{ $labels.pod }} uses {{ $value | humanizePercentage }} of its memory limit. Raise "
+        "resources.limits.memory.",
         "At its limit Kubernetes ends the pod, with all jobs that wait in it.",
-        "Raise `resources.limits.memory`. Each offloaded job's process takes up to 25 MB: see `settings.offloadProcesses`.",
+        "Raise `resources.limits.memory`. Each offloaded job's process takes up to 25 MB: see "
+        "`settings.offloadProcesses`.",
     ),
     Alert(
         "PodscaleAtMaximum",
@@ -135,7 +138,8 @@ ALERTS = (
     Alert(
         "PodscaleGeneratorLate",
         f"sum {BY_RELEASE} (rate({_of(contract.LOAD_LATE)}[1m]) + rate({_of(contract.LOAD_DROPPED)}[1m]))"
-        f" / clamp_min(sum {BY_RELEASE} (rate({_of(contract.LOAD_SENT)}[1m]) + rate({_of(contract.LOAD_DROPPED)}[1m])), 1e-9)",
+        f" / clamp_min(sum {BY_RELEASE} (rate({_of(contract.LOAD_SENT)}[1m]) + "
+        f"rate({_of(contract.LOAD_DROPPED)}[1m])), 1e-9)",
         "> 0.05",
         1,
         "Locust of {{ $labels.release }} in {{ $labels.namespace }} sends {{ $value | humanizePercentage }} of its "

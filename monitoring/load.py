@@ -17,8 +17,8 @@ GENERATOR = (
         "lines",
         "Rate asked and sent",
         "reqps",
-        "Open arrivals: both lines are one while the generator keeps up. With closed users nothing is asked, and what is "
-        "sent follows from the answers. The measuring window alone counts, so that it is 0 in the warm-up.",
+        "Open arrivals: both lines are one while the generator keeps up. With closed users nothing is asked, and "
+        "what is sent follows from the answers. The measuring window alone counts, so that it is 0 in the warm-up.",
         (
             ("asked", of_release(contract.LOAD_ASKED_PER_SECOND)),
             ("sent", load_per_second(contract.LOAD_SENT)),
@@ -29,8 +29,8 @@ GENERATOR = (
         "lines",
         "Late and dropped per second",
         "reqps",
-        "Late: sent more than 10 ms after it was due. Dropped: never sent, too many were in flight. Above a few percent "
-        "of the rate, the generator is what is measured: add workers.",
+        "Late: sent more than 10 ms after it was due. Dropped: never sent, too many were in flight. Above a few "
+        "percent of the rate, the generator is what is measured: add workers.",
         (("late", load_per_second(contract.LOAD_LATE)), ("dropped", load_per_second(contract.LOAD_DROPPED))),
     ),
     Panel(
@@ -49,8 +49,8 @@ GENERATOR = (
         "lines",
         "CPU of the generator",
         "percentunit",
-        "The busiest worker process, of one core, since the window began. Above 90 % it sends late and measures itself: "
-        "add workers.",
+        "The busiest worker process, of one core, since the window began. Above 90 % it sends late and measures "
+        "itself: add workers.",
         (("busiest worker", of_release(contract.LOAD_CPU_RATIO)),),
         maximum=1,
     ),
@@ -76,8 +76,8 @@ CLIENTS = (
         "lines",
         "Latency that clients see",
         "s",
-        "Of good answers, from the time they should have been sent, which a queue cannot hide. Exact to three digits, of "
-        "the window so far.",
+        "Of good answers, from the time they should have been sent, which a queue cannot hide. Exact to three "
+        "digits, of the window so far.",
         tuple((name, _quantile(contract.LOAD_LATENCY_SECONDS, quantile)) for name, quantile in QUANTILES),
     ),
     Panel(
@@ -98,8 +98,8 @@ CLIENTS = (
         "stacked",
         "Requests per second by pod",
         "reqps",
-        "Who answered, as the clients saw it. Bands of one height are an even spread; `unknown` are failures and answers "
-        "without a pod's name.",
+        "Who answered, as the clients saw it. Bands of one height are an even spread; `unknown` are failures and "
+        "answers without a pod's name.",
         (("{{target_pod}}", BY_POD),),
     ),
 )

@@ -1,6 +1,7 @@
 """From rows of data to Grafana's JSON, by the builders of grafana-foundation-sdk."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -122,9 +123,9 @@ def _query_variable(name: str, query: str) -> builders.QueryVariable:
 
 
 def _panel(panel: Panel) -> Builder:
-    made = _KINDS[panel.kind]()
+    start: Builder = _KINDS[panel.kind]()
     made = (
-        made.title(panel.title)
+        start.title(panel.title)
         .description(panel.description)
         .unit(panel.unit)
         .datasource(SOURCE)
@@ -174,4 +175,4 @@ def _pods() -> statushistory.Panel:
     return statushistory.Panel().color_scheme(colours).show_value(common.VisibilityMode.NEVER)
 
 
-_KINDS = {"stat": _stat, "lines": _lines, "stacked": _stacked, "pods": _pods}
+_KINDS: dict[str, Callable[[], Builder]] = {"stat": _stat, "lines": _lines, "stacked": _stacked, "pods": _pods}

@@ -1,4 +1,4 @@
-"""Writes helm/podscale/files/rules.yaml: groups of Prometheus rules, with names in capitals for the chart to fill in."""
+"""Writes helm/podscale/files/rules.yaml: groups of Prometheus rules; the chart fills in what is in capitals."""
 
 import yaml
 

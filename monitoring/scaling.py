@@ -65,7 +65,8 @@ ANSWER = (
         "stat",
         "Busiest pod over average",
         "none",
-        "Requests of the busiest pod over those of an average one. 1 is even; above 1.5 look at how connections are kept.",
+        "Requests of the busiest pod over those of an average one. 1 is even; above 1.5 look at how connections are "
+        "kept.",
         (("balance", of_release(BALANCE.name)),),
         width=4,
     ),
@@ -125,7 +126,8 @@ CAUSES = (
         "lines",
         "Waiting jobs",
         "none",
-        "Jobs in the queue of each pod. Near 0 the pods have time; a line that only grows is more load than they can take.",
+        "Jobs in the queue of each pod. Near 0 the pods have time; a line that only grows is more load than they can "
+        "take.",
         ((POD, of_pods(contract.QUEUE_LENGTH)),),
     ),
     Panel(
@@ -147,8 +149,8 @@ CAUSES = (
         "lines",
         "Throttled",
         "percentunit",
-        "Share of quota periods in which a pod had used up its CPU and had to wait. 0 without a CPU limit. Above 5 % it "
-        "shows in the p99: raise or remove resources.limits.cpu.",
+        "Share of quota periods in which a pod had used up its CPU and had to wait. 0 without a CPU limit. Above 5 % "
+        "it shows in the p99: raise or remove resources.limits.cpu.",
         ((POD, of_pods(POD_THROTTLED.name)),),
         maximum=1,
     ),
@@ -156,8 +158,8 @@ CAUSES = (
         "lines",
         "CPU of the limit",
         "percentunit",
-        "CPU that each pod uses, of its limit; of one core where it has none, which is what its event loop can use. Near "
-        "100 % the pods are the limit. Below it under full load, the load, a node or a lock is.",
+        "CPU that each pod uses, of its limit; of one core where it has none, which is what its event loop can use. "
+        "Near 100 % the pods are the limit. Below it under full load, the load, a node or a lock is.",
         ((POD, of_pods(POD_CPU.name)),),
     ),
     Panel(
@@ -178,8 +180,8 @@ CAUSES = (
         "pods",
         "Heat map of the pods: CPU of the limit",
         "percentunit",
-        "A row for each pod, blue is idle and red is at its limit. All red is full load; single red rows among blue ones "
-        "are a Service that does not spread; a row that begins late is a new pod.",
+        "A row for each pod, blue is idle and red is at its limit. All red is full load; single red rows among blue "
+        "ones are a Service that does not spread; a row that begins late is a new pod.",
         ((POD, of_pods(POD_CPU.name)),),
         maximum=1,
     ),

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import yaml
-
 from monitoring import render as monitoring
+
 from tests.chart.helm import CHART, CHECKOUT, Object, render_text, setting
 from tests.cluster.programs import program
 
@@ -20,8 +20,8 @@ _HELMS_LABELS = re.compile(r"^ +(helm\.sh/chart|app\.kubernetes\.io/managed-by):
 _COMPONENTS = {
     "pods": "The pods, their Service and their metrics.",
     "locust": "Locust beside them: its page, its workers. Needs pods.",
-    "monitoring": "For a Prometheus operator, which must be there. Needs pods, and has nothing to ask without Locust.",
-    "prometheus": "Without an operator: a small Prometheus, in the namespace podscale or the one of your kustomization.",
+    "monitoring": "For a Prometheus operator, which must be there. Needs pods.",
+    "prometheus": "Without an operator: a small Prometheus, in the namespace podscale or your kustomization's.",
     "dashboards": "For a Grafana whose sidecar looks for their label. Needs monitoring or prometheus.",
 }
 _ROOT = """\

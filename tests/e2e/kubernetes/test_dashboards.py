@@ -1,0 +1,196 @@
+"""The dashboards against a real Prometheus: every query has data, and says what pods and Locust measured themselves."""
+
+import time
+from dataclasses import dataclass
+
+import pytest
+from monitoring import alerts, load, queries, scaling
+from monitoring.queries import REPLICAS, REPLICAS_CHANGE
+from prometheus_client.parser import text_string_to_metric_families
+
+from podscale import contract
+from podscale.contract import StageReport
+from podscale.pod.metrics import BUCKETS_SECONDS
+from tests.e2e.kubernetes.prometheus import Prometheus, dashboards, panels
+from tests.e2e.kubernetes.release import QUARTER_CORE, Release
+from tests.processes import wait_until
+
+SCRAPE_SECONDS = 2
+WINDOW_SECONDS = 24
+CORES = 0.25
+# Two pods at their limit do about ten jobs of 50 ms a second.
+PER_SECOND = 8
+VALUES = (
+    *QUARTER_CORE,
+    "prometheus.enabled=true",
+    "dashboards.enabled=true",
+    f"prometheus.scrapeInterval={SCRAPE_SECONDS}s",
+    "prometheus.scrapeTimeout=2s",
+)
+NEAR = 0.05
+
+Counters = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A stage of load as all sides saw it: Prometheus, Locust, and each pod at the beginning and at the end."""
+
+    prometheus: Prometheus
+    report: StageReport
+    before: dict[str, Counters]
+    after: dict[str, Counters]
+    began: float
+    ended: float
+
+
+def test_every_query_has_data_and_the_panels_tell_the_truth(release: Release, prometheus_image: str) -> None:
+    """Of a fresh install under load: panels, variables, annotations and rules; ten panels within 5 % of the source."""
+    del prometheus_image
+    release.install(*VALUES)
+    prometheus = Prometheus(release, SCRAPE_SECONDS)
+    wait_until(lambda: bool(prometheus.values(REPLICAS.name)), 30, "the first recorded series", every_seconds=0.5)
+    release.scale(2)
+    measured = run(release, prometheus)
+    assert empty_queries(prometheus, measured.ended) == []
+    check_rules(prometheus, measured.ended)
+    wrong = {name: pair for name, pair in compared(measured).items() if pair[0] != pytest.approx(pair[1], rel=NEAR)}
+    assert wrong == {}
+    check_p99_of_the_pods(measured)
+
+
+def run(release: Release, prometheus: Prometheus) -> Measured:
+    """A stage of open arrivals, with the pods' own counters read within its window."""
+    with release.load(WINDOW_SECONDS, rate_per_second=PER_SECOND, warmup_seconds=3) as report:
+        wait_until(lambda: report()["state"] == "measuring", 30, "the window", every_seconds=0.5)
+        began, before = time.time(), read_pods(release)
+        wait_until(lambda: report()["seconds_left"] < 3, 60, "the end of the window", every_seconds=0.5)
+        ended, after = time.time(), read_pods(release)
+        # While the load is on, as somebody who looks at a dashboard: what a stage asks for is gone when it ends.
+        wait_until(lambda: report()["state"] == "done", 60, "the end of the stage", every_seconds=0.5)
+        time.sleep(2 * SCRAPE_SECONDS)
+        return Measured(prometheus, report(), before, after, began, ended)
+
+
+def read_pods(release: Release) -> dict[str, Counters]:
+    """The metrics without labels of each pod, from itself."""
+    found = {}
+    for pod in release.pods():
+        name = pod["metadata"]["name"]
+        path = f"/api/v1/namespaces/{release.namespace}/pods/{name}:{contract.ADMIN_PORT}/proxy{contract.METRICS}"
+        text = release.kubectl("get", "--raw", path)
+        samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+        found[name] = {sample.name: sample.value for sample in samples if not sample.labels}
+    return found
+
+
+def empty_queries(prometheus: Prometheus, at: float) -> list[str]:
+    """Panels, variables and annotations that have nothing to show."""
+    empty = []
+    for dashboard in dashboards():
+        for title, targets in panels(dashboard).items():
+            empty += [f"{title} / {legend}" for legend, query in targets.items() if not prometheus.values(query, at)]
+        for variable in dashboard["templating"]["list"]:
+            if variable["type"] == "query" and not choices(prometheus, variable["query"]["query"]):
+                empty.append(f"{dashboard['title']} / ${variable['name']}")
+    if not prometheus.mean(REPLICAS_CHANGE, at - 120, at):
+        empty.append("annotation")
+    return empty
+
+
+def choices(prometheus: Prometheus, query: str) -> list[str]:
+    """What a variable offers: label_values(metric, label)."""
+    series, _, label = query.removeprefix("label_values(").removesuffix(")").rpartition(", ")
+    found: list[str] = prometheus.ask(f"label/{label}/values", **{"match[]": prometheus.filled(series)})
+    return found
+
+
+def check_rules(prometheus: Prometheus, at: float) -> None:
+    """All are there and can be evaluated; what they record and what they look at has values; none goes off."""
+    groups = prometheus.ask("rules")["groups"]
+    rules = {rule["name"]: rule for group in groups for rule in group["rules"]}
+    expected = {rule.name for rule in queries.RECORDED} | {
+        alert.name for alert in alerts.ALERTS if not alert.needs_autoscaling
+    }
+    assert rules.keys() == expected
+    assert [rule for rule in rules.values() if rule["health"] != "ok"] == []
+    for rule in queries.RECORDED:
+        assert prometheus.values(rule.name, at), rule.name
+    for alert in alerts.ALERTS:
+        value = alert.value.replace(queries.RELEASE, prometheus.release.name)
+        assert prometheus.values(value, at), alert.name
+    assert [alert for alert in prometheus.ask("alerts")["alerts"] if alert["state"] == "firing"] == []
+
+
+def compared(measured: Measured) -> dict[str, tuple[float, float]]:
+    """What a central panel shows, and what was measured without Prometheus."""
+    prometheus, report = measured.prometheus, measured.report
+    began, ended = measured.began + 4 * SCRAPE_SECONDS, measured.ended
+    latency, service = report["latency_seconds"], report["naive_latency_seconds"]
+    assert latency is not None
+    assert service is not None
+    panel = {name: query for board in dashboards() for name, query in panels(board).items()}
+    scaled, loaded = "podscale / Scaling / timeseries", "podscale / Load / timeseries"
+
+    def mean(name: str, legend: str) -> float:
+        return sum(prometheus.mean(panel[name][legend], began, ended).values())
+
+    cpu_fraction = report["generator"]["cpu_fraction"]
+    assert cpu_fraction is not None
+
+    def last(name: str, legend: str) -> float:
+        return prometheus.value(panel[name][legend])
+
+    pairs = {
+        "replicas": (prometheus.value(panel[f"{scaled} / Replicas"]["replicas"], ended), len(measured.after)),
+        "requests": (mean(f"{scaled} / Requests per second by pod", "{{pod}}"), report["completed_per_second"]),
+        "good answers": (mean(f"{loaded} / Rate asked and sent", "good answers"), report["completed_per_second"]),
+        "sent": (mean(f"{loaded} / Rate asked and sent", "sent"), PER_SECOND),
+        "client p50": (last(f"{loaded} / Latency that clients see", "p50"), latency["p50"]),
+        "client p99": (last(f"{loaded} / Latency that clients see", "p99"), latency["p99"]),
+        "service p99": (last(f"{loaded} / Service time", "p99"), service["p99"]),
+        "workers": (last(f"{loaded} / Users and workers", "workers"), report["generator"]["workers"]),
+        "generator": (last(f"{loaded} / CPU of the generator", "busiest worker"), cpu_fraction),
+    }
+    for number, pod in enumerate(sorted(measured.after)):
+        pairs |= {f"{name} of pod {number}": pair for name, pair in of_pod(measured, panel, pod).items()}
+    return pairs
+
+
+def of_pod(measured: Measured, panel: dict[str, dict[str, str]], pod: str) -> dict[str, tuple[float, float]]:
+    """The panels with a line for each pod, against the pod's own counters."""
+    began, ended = measured.began + 4 * SCRAPE_SECONDS, measured.ended
+    before, after = measured.before[pod], measured.after[pod]
+    seconds = measured.ended - measured.began
+
+    def shown(title: str) -> float:
+        query = panel[f"podscale / Scaling / timeseries / {title}"]["{{pod}}"]
+        return measured.prometheus.mean(query, began, ended)[pod]
+
+    def grown(metric: str) -> float:
+        return after[metric] - before[metric]
+
+    return {
+        "CPU": (shown("CPU of the limit"), grown(contract.CGROUP_CPU_SECONDS) / seconds / CORES),
+        "throttled": (
+            shown("Throttled"),
+            grown(contract.CGROUP_THROTTLED_PERIODS) / grown(contract.CGROUP_PERIODS),
+        ),
+        "memory": (shown("Memory"), after[contract.CGROUP_MEMORY_BYTES]),
+    }
+
+
+def check_p99_of_the_pods(measured: Measured) -> None:
+    """A histogram knows no more than the bucket: the panel's p99 is in that of the clients', or in one next to it."""
+    query = queries.quantile(0.99)
+    shown = measured.prometheus.mean(query, measured.began + 4 * SCRAPE_SECONDS, measured.ended)[""]
+    latency = measured.report["naive_latency_seconds"]
+    assert latency is not None
+    bounds = [0, *BUCKETS_SECONDS]
+    upper = next(number for number, bound in enumerate(bounds) if bound >= latency["p99"])
+    assert bounds[upper - 2] <= shown <= bounds[upper + 1], (shown, latency)
+
+
+def test_each_dashboard_is_in_a_config_map() -> None:
+    """What was asked above is what the chart installs."""
+    assert [board.uid for board in (scaling.BOARD, load.BOARD)] == [board["uid"] for board in dashboards()]
