@@ -172,7 +172,8 @@ def _stacked() -> timeseries.Panel:
 
 def _pods() -> statushistory.Panel:
     colours = builders.FieldColor().mode(dashboard.FieldColorModeId.CONTINUOUS_BL_YL_RD)
-    return statushistory.Panel().color_scheme(colours).show_value(common.VisibilityMode.NEVER)
+    made = statushistory.Panel().color_scheme(colours).show_value(common.VisibilityMode.NEVER)
+    return made.fill_opacity(70).line_width(1)
 
 
 _KINDS: dict[str, Callable[[], Builder]] = {"stat": _stat, "lines": _lines, "stacked": _stacked, "pods": _pods}

@@ -40,7 +40,7 @@ def test_every_value_is_described() -> None:
 
 def test_the_manifests_are_the_chart() -> None:
     """They make the same pods as a release named podscale."""
-    manifests, chart = documents(render.MANIFESTS), render_chart()
+    manifests, chart = documents(render.MANIFESTS), render_chart(*setting(prometheus__enabled=True))
     plain = [item for item in manifests if "kustomize" not in item["apiVersion"]]
     assert {name: one for name, one in pod_specs(chart).items() if not name.startswith("Pod ")} == pod_specs(plain)
     for item in plain:
@@ -54,7 +54,12 @@ def test_the_manifests_are_the_chart() -> None:
         ("", {"Deployment": 3, "Service": 4, "ServiceAccount": 1}),
         ("pods", {"Deployment": 1, "Service": 2, "ServiceAccount": 1}),
         ("locust", {"Deployment": 2, "Service": 2}),
-        ("monitoring", {"ServiceMonitor": 1, "PrometheusRule": 1}),
+        ("monitoring", {"ServiceMonitor": 2, "PrometheusRule": 1}),
+        (
+            "prometheus",
+            {"ConfigMap": 1, "Deployment": 1, "Role": 1, "RoleBinding": 1, "Service": 1, "ServiceAccount": 1},
+        ),
+        ("dashboards", {"ConfigMap": 2}),
     ],
 )
 def test_kustomize_builds(folder: str, kinds: dict[str, int], tmp_path: Path) -> None:

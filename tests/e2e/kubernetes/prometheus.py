@@ -40,10 +40,9 @@ class Prometheus:
         ((_, value),) = self.values(query, at)
         return value
 
-    def mean(self, query: str, start: float, end: float) -> dict[str, float]:
+    def mean(self, query: str, start: float, end: float, step_seconds: float) -> dict[str, float]:
         """The mean of each series over a time, by its pod; "" for the one without."""
-        step = self.scrape_seconds
-        rows = self.ask("query_range", query=self.filled(query), start=start, end=end, step=step)["result"]
+        rows = self.ask("query_range", query=self.filled(query), start=start, end=end, step=step_seconds)["result"]
         return {row["metric"].get("pod", ""): _mean([float(value) for _, value in row["values"]]) for row in rows}
 
     def filled(self, query: str) -> str:

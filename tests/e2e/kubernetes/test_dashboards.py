@@ -4,10 +4,10 @@ import time
 from dataclasses import dataclass
 
 import pytest
-from monitoring import alerts, load, queries, scaling
 from monitoring.queries import REPLICAS, REPLICAS_CHANGE
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitoring import alerts, load, queries, scaling
 from podscale import contract
 from podscale.contract import StageReport
 from podscale.pod.metrics import BUCKETS_SECONDS
@@ -15,17 +15,22 @@ from tests.e2e.kubernetes.prometheus import Prometheus, dashboards, panels
 from tests.e2e.kubernetes.release import QUARTER_CORE, Release
 from tests.processes import wait_until
 
-SCRAPE_SECONDS = 2
-WINDOW_SECONDS = 24
+SCRAPE_SECONDS = 1
+RATE_SECONDS = 4 * SCRAPE_SECONDS
+# A recorded value is of the newest evaluation, which is of the newest scrape: each is half an interval old or more.
+OLD_SECONDS = 1.5
+# Between the two readings of the pods: many rate windows, since each has about a second's edge.
+MEASURED_SECONDS = 24
+WINDOW_SECONDS = MEASURED_SECONDS + 7
 CORES = 0.25
-# Two pods at their limit do about ten jobs of 50 ms a second.
-PER_SECOND = 8
+# Two pods at their limit do about ten jobs of 50 ms a second: they are throttled at this rate, and no queue grows.
+PER_SECOND = 6
 VALUES = (
     *QUARTER_CORE,
     "prometheus.enabled=true",
     "dashboards.enabled=true",
     f"prometheus.scrapeInterval={SCRAPE_SECONDS}s",
-    "prometheus.scrapeTimeout=2s",
+    f"prometheus.scrapeTimeout={SCRAPE_SECONDS}s",
 )
 NEAR = 0.05
 
@@ -40,8 +45,14 @@ class Measured:
     report: StageReport
     before: dict[str, Counters]
     after: dict[str, Counters]
-    began: float
+    seconds: float
     ended: float
+
+    def mean(self, query: str) -> dict[str, float]:
+        """What a panel shows between the two readings, by pod."""
+        end = self.ended + OLD_SECONDS
+        start = end - MEASURED_SECONDS + RATE_SECONDS
+        return self.prometheus.mean(query, start, end, SCRAPE_SECONDS)
 
 
 def test_every_query_has_data_and_the_panels_tell_the_truth(release: Release, prometheus_image: str) -> None:
@@ -54,22 +65,21 @@ def test_every_query_has_data_and_the_panels_tell_the_truth(release: Release, pr
     measured = run(release, prometheus)
     assert empty_queries(prometheus, measured.ended) == []
     check_rules(prometheus, measured.ended)
-    wrong = {name: pair for name, pair in compared(measured).items() if pair[0] != pytest.approx(pair[1], rel=NEAR)}
-    assert wrong == {}
+    pairs = compared(measured)
+    assert {name: pair for name, pair in pairs.items() if pair[0] != pytest.approx(pair[1], rel=NEAR)} == {}
     check_p99_of_the_pods(measured)
 
 
 def run(release: Release, prometheus: Prometheus) -> Measured:
     """A stage of open arrivals, with the pods' own counters read within its window."""
-    with release.load(WINDOW_SECONDS, rate_per_second=PER_SECOND, warmup_seconds=3) as report:
-        wait_until(lambda: report()["state"] == "measuring", 30, "the window", every_seconds=0.5)
+    with release.load(WINDOW_SECONDS, rate_per_second=PER_SECOND, warmup_seconds=5) as report:
+        wait_until(lambda: report()["state"] == "measuring", 30, "the window", every_seconds=0.2)
         began, before = time.time(), read_pods(release)
-        wait_until(lambda: report()["seconds_left"] < 3, 60, "the end of the window", every_seconds=0.5)
+        time.sleep(MEASURED_SECONDS)
         ended, after = time.time(), read_pods(release)
-        # While the load is on, as somebody who looks at a dashboard: what a stage asks for is gone when it ends.
         wait_until(lambda: report()["state"] == "done", 60, "the end of the stage", every_seconds=0.5)
         time.sleep(2 * SCRAPE_SECONDS)
-        return Measured(prometheus, report(), before, after, began, ended)
+        return Measured(prometheus, report(), before, after, ended - began, ended)
 
 
 def read_pods(release: Release) -> dict[str, Counters]:
@@ -93,7 +103,7 @@ def empty_queries(prometheus: Prometheus, at: float) -> list[str]:
         for variable in dashboard["templating"]["list"]:
             if variable["type"] == "query" and not choices(prometheus, variable["query"]["query"]):
                 empty.append(f"{dashboard['title']} / ${variable['name']}")
-    if not prometheus.mean(REPLICAS_CHANGE, at - 120, at):
+    if not prometheus.mean(REPLICAS_CHANGE, at - 120, at, SCRAPE_SECONDS):
         empty.append("annotation")
     return empty
 
@@ -125,7 +135,6 @@ def check_rules(prometheus: Prometheus, at: float) -> None:
 def compared(measured: Measured) -> dict[str, tuple[float, float]]:
     """What a central panel shows, and what was measured without Prometheus."""
     prometheus, report = measured.prometheus, measured.report
-    began, ended = measured.began + 4 * SCRAPE_SECONDS, measured.ended
     latency, service = report["latency_seconds"], report["naive_latency_seconds"]
     assert latency is not None
     assert service is not None
@@ -133,7 +142,7 @@ def compared(measured: Measured) -> dict[str, tuple[float, float]]:
     scaled, loaded = "podscale / Scaling / timeseries", "podscale / Load / timeseries"
 
     def mean(name: str, legend: str) -> float:
-        return sum(prometheus.mean(panel[name][legend], began, ended).values())
+        return sum(measured.mean(panel[name][legend]).values())
 
     cpu_fraction = report["generator"]["cpu_fraction"]
     assert cpu_fraction is not None
@@ -142,7 +151,7 @@ def compared(measured: Measured) -> dict[str, tuple[float, float]]:
         return prometheus.value(panel[name][legend])
 
     pairs = {
-        "replicas": (prometheus.value(panel[f"{scaled} / Replicas"]["replicas"], ended), len(measured.after)),
+        "replicas": (prometheus.value(panel[f"{scaled} / Replicas"]["replicas"], measured.ended), len(measured.after)),
         "requests": (mean(f"{scaled} / Requests per second by pod", "{{pod}}"), report["completed_per_second"]),
         "good answers": (mean(f"{loaded} / Rate asked and sent", "good answers"), report["completed_per_second"]),
         "sent": (mean(f"{loaded} / Rate asked and sent", "sent"), PER_SECOND),
@@ -152,38 +161,34 @@ def compared(measured: Measured) -> dict[str, tuple[float, float]]:
         "workers": (last(f"{loaded} / Users and workers", "workers"), report["generator"]["workers"]),
         "generator": (last(f"{loaded} / CPU of the generator", "busiest worker"), cpu_fraction),
     }
-    for number, pod in enumerate(sorted(measured.after)):
-        pairs |= {f"{name} of pod {number}": pair for name, pair in of_pod(measured, panel, pod).items()}
-    return pairs
+    return pairs | of_the_pods(measured, panel)
 
 
-def of_pod(measured: Measured, panel: dict[str, dict[str, str]], pod: str) -> dict[str, tuple[float, float]]:
-    """The panels with a line for each pod, against the pod's own counters."""
-    began, ended = measured.began + 4 * SCRAPE_SECONDS, measured.ended
-    before, after = measured.before[pod], measured.after[pod]
-    seconds = measured.ended - measured.began
+def of_the_pods(measured: Measured, panel: dict[str, dict[str, str]]) -> dict[str, tuple[float, float]]:
+    """The panels with a line for each pod, against the pods' own counters; both on average over the pods."""
+    before, after = measured.before, measured.after
 
     def shown(title: str) -> float:
-        query = panel[f"podscale / Scaling / timeseries / {title}"]["{{pod}}"]
-        return measured.prometheus.mean(query, began, ended)[pod]
+        means = measured.mean(panel[f"podscale / Scaling / timeseries / {title}"]["{{pod}}"])
+        assert means.keys() == after.keys()
+        return sum(means.values()) / len(means)
 
     def grown(metric: str) -> float:
-        return after[metric] - before[metric]
+        return sum(after[pod][metric] - before[pod][metric] for pod in after) / len(after)
 
+    memory = sum(pod[contract.CGROUP_MEMORY_BYTES] for pod in after.values()) / len(after)
+    throttled = grown(contract.CGROUP_THROTTLED_PERIODS) / grown(contract.CGROUP_PERIODS)
     return {
-        "CPU": (shown("CPU of the limit"), grown(contract.CGROUP_CPU_SECONDS) / seconds / CORES),
-        "throttled": (
-            shown("Throttled"),
-            grown(contract.CGROUP_THROTTLED_PERIODS) / grown(contract.CGROUP_PERIODS),
-        ),
-        "memory": (shown("Memory"), after[contract.CGROUP_MEMORY_BYTES]),
+        "CPU": (shown("CPU of the limit"), grown(contract.CGROUP_CPU_SECONDS) / measured.seconds / CORES),
+        "throttled": (shown("Throttled"), throttled),
+        "memory": (shown("Memory"), memory),
     }
 
 
 def check_p99_of_the_pods(measured: Measured) -> None:
     """A histogram knows no more than the bucket: the panel's p99 is in that of the clients', or in one next to it."""
     query = queries.quantile(0.99)
-    shown = measured.prometheus.mean(query, measured.began + 4 * SCRAPE_SECONDS, measured.ended)[""]
+    shown = measured.mean(query)[""]
     latency = measured.report["naive_latency_seconds"]
     assert latency is not None
     bounds = [0, *BUCKETS_SECONDS]
