@@ -25,6 +25,7 @@ class Alert(NamedTuple):
     name: str
     value: str
     bad: str
+    when: str  # the same in words
     minutes: int  # for which it must last
     summary: str  # of the alert itself; a sentence or two, with Prometheus' templates
     means: str
@@ -41,6 +42,7 @@ ALERTS = (
         "PodscaleTargetDown",
         _of("up"),
         "== 0",
+        "Prometheus gets no answer",
         2,
         "Prometheus gets no answer from {{ $labels.pod }} of {{ $labels.namespace }}.",
         "The pod, or Locust's master, is not answering on the port of its metrics. All other alerts are blind to it.",
@@ -51,6 +53,7 @@ ALERTS = (
         "PodscaleThrottled",
         _of(POD_THROTTLED.name),
         "> 0.25",
+        "a pod waits in over 25 % of its quota periods",
         5,
         "Pod {{ $labels.pod }} reached its CPU limit in {{ $value | humanizePercentage }} of all periods. "
         "Raise resources.limits.cpu, remove it, or add pods.",
@@ -63,6 +66,7 @@ ALERTS = (
         "PodscaleQueueGrowing",
         f"sum {BY_RELEASE} (deriv({_of(contract.QUEUE_LENGTH)}[5m]))",
         "> 0.05",
+        "queues grow by over 3 jobs a minute",
         5,
         "The queues of {{ $labels.release }} in {{ $labels.namespace }} grow by {{ $value | humanize }} jobs a "
         "second. Add pods.",
@@ -74,6 +78,7 @@ ALERTS = (
         "PodscaleShedding",
         f"sum {BY_RELEASE} (rate({_of(contract.SHED)}[5m]))",
         "> 0",
+        "pods refuse jobs",
         5,
         "Pods of {{ $labels.release }} in {{ $labels.namespace }} refuse {{ $value | humanize }} requests a second "
         "with 503: their queues are full. Add pods.",
@@ -84,6 +89,7 @@ ALERTS = (
         "PodscaleSlow",
         _of(P99.name),
         f"> {P99_GOAL_SECONDS}",
+        "p99 inside the pods is above the goal (1 s)",
         5,
         "p99 of {{ $labels.release }} in {{ $labels.namespace }} is {{ $value | humanizeDuration }}, above the goal.",
         "One request in a hundred takes longer inside the pods than `prometheusRule.p99GoalSeconds`. The histogram's "
@@ -95,6 +101,7 @@ ALERTS = (
         "PodscaleUnbalanced",
         _of(BALANCE.name),
         f"> 1.5 and sum {BY_RELEASE} ({_of(POD_RATE.name)}) > 1",
+        "a pod gets over 1.5 times the average, at over 1 request/s",
         5,
         "One pod of {{ $labels.release }} in {{ $labels.namespace }} gets {{ $value | humanize }} times its share. "
         "Kept connections stay with old pods: use new ones.",
@@ -107,6 +114,7 @@ ALERTS = (
         "PodscaleMemoryNearLimit",
         f"{_of(contract.CGROUP_MEMORY_BYTES)} / {_of(contract.CGROUP_MEMORY_LIMIT_BYTES)}",
         "> 0.9",
+        "a pod uses over 90 % of its memory limit",
         5,
         "Pod {{ $labels.pod }} uses {{ $value | humanizePercentage }} of its memory limit. Raise "
         "resources.limits.memory.",
@@ -118,6 +126,7 @@ ALERTS = (
         "PodscaleAtMaximum",
         f"avg {BY_RELEASE} ({_of(POD_CPU.name)})",
         f"> 0.9 and {_of(REPLICAS.name)} >= {MAX_REPLICAS}",
+        "pods use over 90 % of their CPU, and there may be no more of them",
         10,
         "{{ $labels.release }} in {{ $labels.namespace }} has as many pods as its autoscaler may make, and they use "
         "{{ $value | humanizePercentage }} of their CPU. Raise autoscaling.maxReplicas.",
@@ -129,6 +138,7 @@ ALERTS = (
         "PodscaleGeneratorSaturated",
         _of(contract.LOAD_CPU_RATIO),
         f"> 0.9 {MEASURING}",
+        "the busiest Locust worker uses over 90 % of its core",
         1,
         "The busiest Locust worker of {{ $labels.release }} in {{ $labels.namespace }} uses {{ $value | "
         "humanizePercentage }} of its core. Add workers.",
@@ -141,6 +151,7 @@ ALERTS = (
         f" / clamp_min(sum {BY_RELEASE} (rate({_of(contract.LOAD_SENT)}[1m]) + "
         f"rate({_of(contract.LOAD_DROPPED)}[1m])), 1e-9)",
         "> 0.05",
+        "over 5 % of visits are sent late or never",
         1,
         "Locust of {{ $labels.release }} in {{ $labels.namespace }} sends {{ $value | humanizePercentage }} of its "
         "visits over 10 ms late or not at all. Add workers.",

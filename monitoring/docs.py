@@ -1,5 +1,7 @@
 """Writes docs/alerts.md."""
 
+import textwrap
+
 from monitoring.alerts import ALERTS, Alert
 from monitoring.queries import MAX_REPLICAS, P99_GOAL_SECONDS, RATE_WINDOW, RECORDED, RELEASE
 
@@ -36,9 +38,9 @@ Queries: `helm/podscale/files/rules.yaml`.
 _ALERT = """
 ## {alert.name}
 
-{alert.means}
+{means}
 
-**What to do.** {alert.todo}
+{todo}
 
 ```promql
 {query}
@@ -50,20 +52,20 @@ def as_markdown() -> str:
     """The page."""
     return _PAGE.format(
         rows="\n".join(
-            f"| [{alert.name}](#{alert.name.lower()}) | `{_in_words(alert)}` | {alert.minutes} min |"
-            for alert in ALERTS
+            f"| [{alert.name}](#{alert.name.lower()}) | {alert.when} | {alert.minutes} min |" for alert in ALERTS
         ),
-        alerts="".join(_ALERT.format(alert=alert, query=filled(f"{alert.value} {alert.bad}")) for alert in ALERTS),
+        alerts="".join(map(_section, ALERTS)),
         recorded="\n".join(f"| `{rule.name}` | {rule.says} |" for rule in RECORDED),
     )
 
 
-def filled(text: str) -> str:
+def _section(alert: Alert) -> str:
+    means, todo = (textwrap.fill(text, 118) for text in (alert.means, f"**What to do.** {alert.todo}"))
+    return _ALERT.format(alert=alert, means=means, todo=todo, query=_filled(f"{alert.value} {alert.bad}"))
+
+
+def _filled(text: str) -> str:
     """A rule's text with the default values."""
     for name, value in DEFAULTS.items():
         text = text.replace(name, value)
     return text
-
-
-def _in_words(alert: Alert) -> str:
-    return filled(alert.bad.partition(" and ")[0])
