@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import yaml
-from monitoring import render as monitoring
 
+from monitoring import render as monitoring
 from tests.chart.helm import CHART, CHECKOUT, Object, render_text, setting
 from tests.cluster.programs import program
 
@@ -21,7 +21,7 @@ _COMPONENTS = {
     "pods": "The pods, their Service and their metrics.",
     "locust": "Locust beside them: its page, its workers. Needs pods.",
     "monitoring": "For a Prometheus operator, which must be there. Needs pods.",
-    "prometheus": "Without an operator: a small Prometheus, in the namespace podscale or your kustomization's.",
+    "prometheus": "Without an operator: a small Prometheus. Needs pods, and a kustomization that names the namespace.",
     "dashboards": "For a Grafana whose sidecar looks for their label. Needs monitoring or prometheus.",
 }
 _ROOT = """\
@@ -78,7 +78,7 @@ def readme() -> str:
 def manifests() -> dict[Path, str]:
     """The objects of a release named podscale, one in a file, in folders that are components of kustomize."""
     on = ("serviceMonitor", "prometheusRule", "prometheus", "dashboards")
-    monitored = ("--namespace=podscale", *setting(**{f"{name}__enabled": True for name in on}))
+    monitored = setting(**{f"{name}__enabled": True for name in on})
     texts: dict[Path, str] = {}
     for document in re.split(r"^---\n", render_text("--skip-tests", *monitored), flags=re.MULTILINE):
         item = yaml.safe_load(document)

@@ -1,5 +1,6 @@
 """What is made from the chart agrees with it: its README and k8s/."""
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,18 @@ def test_the_version_is_that_of_the_package() -> None:
     assert pod["image"] == f"podscale:{__version__}"
     tagged = only(render_chart(*setting(image__tag="mine")), "Deployment", "podscale")
     assert tagged["spec"]["template"]["spec"]["containers"][0]["image"] == "podscale:mine"
+
+
+def test_prometheus_may_see_pods_in_the_namespace_of_a_kustomization(tmp_path: Path) -> None:
+    """A kustomization with a namespace, as the guide has one, moves the account that has the right along."""
+    folders = [os.path.relpath(render.MANIFESTS / name, tmp_path) for name in ("pods", "prometheus")]
+    kustomization = {"kind": "Kustomization", "namespace": "shop", "components": folders}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    done = subprocess.run(
+        [program("kubectl"), "kustomize", tmp_path], capture_output=True, text=True, check=True, timeout=60
+    )
+    (subject,) = only(list(yaml.safe_load_all(done.stdout)), "RoleBinding")["subjects"]
+    assert subject == {"kind": "ServiceAccount", "name": "podscale-prometheus", "namespace": "shop"}
 
 
 def _leaves(values: dict[str, Any], path: str = "") -> list[str]:

@@ -2,10 +2,12 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from monitoring.queries import RATE_WINDOW, RECORDED, RELEASE
 from monitoring.render import BOARDS, DASHBOARDS
 
 from tests.e2e.kubernetes.release import Release
@@ -29,10 +31,10 @@ class Prometheus:
         assert answer["status"] == "success", answer
         return answer["data"]
 
-    def values(self, query: str, at: float | None = None) -> list[Sample]:
+    def values(self, query: str, at: float | None = None, rate_seconds: int | None = None) -> list[Sample]:
         """What a query gives at a time (now, if not said), without what is not a number."""
         moment = {} if at is None else {"time": at}
-        rows = self.ask("query", query=self.filled(query), **moment)["result"]
+        rows = self.ask("query", query=self.filled(query, rate_seconds), **moment)["result"]
         return [(row["metric"], value) for row in rows if not math.isnan(value := float(row["value"][1]))]
 
     def value(self, query: str, at: float | None = None) -> float:
@@ -40,15 +42,25 @@ class Prometheus:
         ((_, value),) = self.values(query, at)
         return value
 
-    def mean(self, query: str, start: float, end: float, step_seconds: float) -> dict[str, float]:
-        """The mean of each series over a time, by its pod; "" for the one without."""
-        rows = self.ask("query_range", query=self.filled(query), start=start, end=end, step=step_seconds)["result"]
-        return {row["metric"].get("pod", ""): _mean([float(value) for _, value in row["values"]]) for row in rows}
+    def over(self, query: str, seconds: int, at: float) -> dict[str, float]:
+        """What a panel would show if all its rates were over this time; by pod, "" for the one without.
 
-    def filled(self, query: str) -> str:
+        Recorded series in it are replaced by what is recorded, with that window.
+        """
+        for rule in reversed(RECORDED):
+            query = re.sub(f"{rule.name}{{[^}}]*}}", f"({rule.query})", query)
+        query = query.replace(RELEASE, self.release.name).replace(RATE_WINDOW, f"{seconds}s")
+        return {labels.get("pod", ""): value for labels, value in self.values(query, at, rate_seconds=seconds)}
+
+    def happened(self, query: str, start: float, end: float) -> bool:
+        """Whether a query had a value at any time between, as an annotation looks for it."""
+        step = self.scrape_seconds
+        return bool(self.ask("query_range", query=self.filled(query), start=start, end=end, step=step)["result"])
+
+    def filled(self, query: str, rate_seconds: int | None = None) -> str:
         """A query of a dashboard as Grafana asks it, for all pods of the release."""
         for name, value in {
-            "$__rate_interval": f"{4 * self.scrape_seconds}s",
+            "$__rate_interval": f"{rate_seconds or 4 * self.scrape_seconds}s",
             "$__interval": f"{self.scrape_seconds}s",
             "$__range": "5m",
             "$namespace": self.release.namespace,
@@ -73,7 +85,3 @@ def panels(dashboard: dict[str, Any]) -> dict[str, dict[str, str]]:
         for panel in dashboard["panels"]
         if panel["type"] != "row"
     }
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,15 +21,19 @@ from tests.e2e.kubernetes.release import QUARTER_CORE, Release
 from tests.processes import wait_until
 
 SCRAPE_SECONDS = 1
-RATE_SECONDS = 4 * SCRAPE_SECONDS
-# A recorded value is of the newest evaluation, which is of the newest scrape: each is half an interval old or more.
-OLD_SECONDS = 1.5
-# Between the two readings of the pods: many rate windows, since each has about a second's edge.
-MEASURED_SECONDS = 24
-WINDOW_SECONDS = MEASURED_SECONDS + 7
+# Between the two readings of the pods. Panels have their rates over the same time here: of four scrapes each is another
+# piece of it, and on a busy machine no piece is like the next.
+MEASURED_SECONDS = 20
+# A scrape is half an interval old, or more.
+OLD_SECONDS = 1
+# Before them the counters of the window must have come by way of a worker, the master and a scrape.
+SETTLING_SECONDS = 3
+WINDOW_SECONDS = MEASURED_SECONDS + SETTLING_SECONDS + 5
 CORES = 0.25
-# Two pods at their limit do about ten jobs of 50 ms a second: they are throttled at this rate, and no queue grows.
-PER_SECOND = 6
+# Two pods at their limit do about ten of these a second. Each is longer than the quota of a period, so that it is
+# throttled however much there is to do; and no queue grows, so that all stays as it is.
+PER_SECOND = 4
+JOB = {"cpu_time_ms": 50}
 VALUES = (
     *QUARTER_CORE,
     "prometheus.enabled=true",
@@ -37,6 +42,7 @@ VALUES = (
     f"prometheus.scrapeTimeout={SCRAPE_SECONDS}s",
 )
 NEAR = 0.05
+TIME = "time"
 
 Counters = dict[str, float]
 
@@ -49,14 +55,11 @@ class Measured:
     report: StageReport
     before: dict[str, Counters]
     after: dict[str, Counters]
-    seconds: float
     ended: float
 
-    def mean(self, query: str) -> dict[str, float]:
-        """What a panel shows between the two readings, by pod."""
-        end = self.ended + OLD_SECONDS
-        start = end - MEASURED_SECONDS + RATE_SECONDS
-        return self.prometheus.mean(query, start, end, SCRAPE_SECONDS)
+    def shown(self, query: str) -> dict[str, float]:
+        """What a panel shows of the time between the two readings, by pod."""
+        return self.prometheus.over(query, MEASURED_SECONDS, self.ended + OLD_SECONDS)
 
 
 def test_every_query_has_data_and_the_panels_tell_the_truth(release: Release, prometheus_image: str) -> None:
@@ -76,14 +79,15 @@ def test_every_query_has_data_and_the_panels_tell_the_truth(release: Release, pr
 
 def run(release: Release, prometheus: Prometheus) -> Measured:
     """A stage of open arrivals, with the pods' own counters read within its window."""
-    with release.load(WINDOW_SECONDS, rate_per_second=PER_SECOND, warmup_seconds=5) as report:
+    with release.load(WINDOW_SECONDS, rate_per_second=PER_SECOND, options=JOB, warmup_seconds=2) as report:
         wait_until(lambda: report()["state"] == "measuring", 30, "the window", every_seconds=0.2)
-        began, before = time.time(), read_pods(release)
+        time.sleep(SETTLING_SECONDS)
+        before = read_pods(release)
         time.sleep(MEASURED_SECONDS)
         ended, after = time.time(), read_pods(release)
         wait_until(lambda: report()["state"] == "done", 60, "the end of the stage", every_seconds=0.5)
         time.sleep(2 * SCRAPE_SECONDS)
-        return Measured(prometheus, report(), before, after, ended - began, ended)
+        return Measured(prometheus, report(), before, after, ended)
 
 
 def read_pods(release: Release) -> dict[str, Counters]:
@@ -94,7 +98,7 @@ def read_pods(release: Release) -> dict[str, Counters]:
         path = f"/api/v1/namespaces/{release.namespace}/pods/{name}:{contract.ADMIN_PORT}/proxy{contract.METRICS}"
         text = release.kubectl("get", "--raw", path)
         samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
-        found[name] = {sample.name: sample.value for sample in samples if not sample.labels}
+        found[name] = {sample.name: sample.value for sample in samples if not sample.labels} | {TIME: time.time()}
     return found
 
 
@@ -107,7 +111,7 @@ def empty_queries(prometheus: Prometheus, at: float) -> list[str]:
         for variable in dashboard["templating"]["list"]:
             if variable["type"] == "query" and not choices(prometheus, variable["query"]["query"]):
                 empty.append(f"{dashboard['title']} / ${variable['name']}")
-    if not prometheus.mean(REPLICAS_CHANGE, at - 120, at, SCRAPE_SECONDS):
+    if not prometheus.happened(REPLICAS_CHANGE, at - 120, at):
         empty.append("annotation")
     return empty
 
@@ -145,8 +149,8 @@ def compared(measured: Measured) -> dict[str, tuple[float, float]]:
     panel = {name: query for board in dashboards() for name, query in panels(board).items()}
     scaled, loaded = "podscale / Scaling / timeseries", "podscale / Load / timeseries"
 
-    def mean(name: str, legend: str) -> float:
-        return sum(measured.mean(panel[name][legend]).values())
+    def shown(name: str, legend: str) -> float:
+        return sum(measured.shown(panel[name][legend]).values())
 
     cpu_fraction = report["generator"]["cpu_fraction"]
     assert cpu_fraction is not None
@@ -156,9 +160,9 @@ def compared(measured: Measured) -> dict[str, tuple[float, float]]:
 
     pairs = {
         "replicas": (prometheus.value(panel[f"{scaled} / Replicas"]["replicas"], measured.ended), len(measured.after)),
-        "requests": (mean(f"{scaled} / Requests per second by pod", "{{pod}}"), report["completed_per_second"]),
-        "good answers": (mean(f"{loaded} / Rate asked and sent", "good answers"), report["completed_per_second"]),
-        "sent": (mean(f"{loaded} / Rate asked and sent", "sent"), PER_SECOND),
+        "requests": (shown(f"{scaled} / Requests per second by pod", "{{pod}}"), report["completed_per_second"]),
+        "good answers": (shown(f"{loaded} / Rate asked and sent", "good answers"), report["completed_per_second"]),
+        "sent": (shown(f"{loaded} / Rate asked and sent", "sent"), PER_SECOND),
         "client p50": (last(f"{loaded} / Latency that clients see", "p50"), latency["p50"]),
         "client p99": (last(f"{loaded} / Latency that clients see", "p99"), latency["p99"]),
         "service p99": (last(f"{loaded} / Service time", "p99"), service["p99"]),
@@ -173,17 +177,21 @@ def of_the_pods(measured: Measured, panel: dict[str, dict[str, str]]) -> dict[st
     before, after = measured.before, measured.after
 
     def shown(title: str) -> float:
-        means = measured.mean(panel[f"podscale / Scaling / timeseries / {title}"]["{{pod}}"])
+        means = measured.shown(panel[f"podscale / Scaling / timeseries / {title}"]["{{pod}}"])
         assert means.keys() == after.keys()
         return sum(means.values()) / len(means)
 
-    def grown(metric: str) -> float:
-        return sum(after[pod][metric] - before[pod][metric] for pod in after) / len(after)
+    def mean(of_pod: Callable[[str], float]) -> float:
+        return sum(map(of_pod, after)) / len(after)
 
-    memory = sum(pod[contract.CGROUP_MEMORY_BYTES] for pod in after.values()) / len(after)
-    throttled = grown(contract.CGROUP_THROTTLED_PERIODS) / grown(contract.CGROUP_PERIODS)
+    def grown(metric: str, pod: str) -> float:
+        return after[pod][metric] - before[pod][metric]
+
+    cpu = mean(lambda pod: grown(contract.CGROUP_CPU_SECONDS, pod) / grown(TIME, pod) / CORES)
+    throttled = mean(lambda pod: grown(contract.CGROUP_THROTTLED_PERIODS, pod) / grown(contract.CGROUP_PERIODS, pod))
+    memory = mean(lambda pod: after[pod][contract.CGROUP_MEMORY_BYTES])
     return {
-        "CPU": (shown("CPU of the limit"), grown(contract.CGROUP_CPU_SECONDS) / measured.seconds / CORES),
+        "CPU": (shown("CPU of the limit"), cpu),
         "throttled": (shown("Throttled"), throttled),
         "memory": (shown("Memory"), memory),
     }
@@ -192,7 +200,7 @@ def of_the_pods(measured: Measured, panel: dict[str, dict[str, str]]) -> dict[st
 def check_p99_of_the_pods(measured: Measured) -> None:
     """A histogram knows no more than the bucket: the panel's p99 is in that of the clients', or in one next to it."""
     query = queries.quantile(0.99)
-    shown = measured.mean(query)[""]
+    shown = measured.shown(query)[""]
     latency = measured.report["naive_latency_seconds"]
     assert latency is not None
     bounds = [0, *BUCKETS_SECONDS]
@@ -210,7 +218,7 @@ def test_no_panel_is_empty_on_a_fresh_install(release: Release, prometheus_image
     release.wait_until_settled()
     prometheus = Prometheus(release, scrape_seconds=15)
     wait_until(lambda: len(prometheus.values("up == 1")) == 2, 45, "pod and Locust as targets", every_seconds=1)
-    with release.load(120, users=2, options={"cpu_time_ms": 20}):
+    with release.load(120, users=2, options=JOB):
         wait_until(lambda: not empty_panels(prometheus), 90, "something in each panel", every_seconds=3)
 
 
