@@ -5,6 +5,7 @@ one that KUBECONFIG names, whose nodes must have the images already. Where a clu
 skipped with the reason, but with CI=true they fail.
 """
 
+import contextlib
 import os
 import shutil
 import uuid
@@ -120,12 +121,21 @@ def prometheus_image(cluster: Cluster, shown: Quiet) -> str:
 @pytest.fixture
 def namespace(cluster: Cluster) -> Iterator[str]:
     """A namespace for one test; it refuses pods that are not `restricted`."""
+    with fresh_namespace(cluster) as name:
+        yield name
+
+
+@contextlib.contextmanager
+def fresh_namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace that refuses pods that are not `restricted`, and is deleted at the end."""
     name = f"test-{uuid.uuid4().hex[:8]}"
     cluster.kubectl("create", "namespace", name)
     cluster.kubectl("label", "namespace", name, RESTRICTED)
     cluster.kubectl("wait", "--for=create", "serviceaccount/default", f"--namespace={name}")  # pods are refused before
-    yield name
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    try:
+        yield name
+    finally:
+        cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
 def _provide(image: str, cluster: Cluster, shown: Quiet) -> str:

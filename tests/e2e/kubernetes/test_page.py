@@ -5,19 +5,23 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page
 
+from podscale.contract import WORKERS_PATH
 from tests.browser import chromium, visit
 from tests.e2e.kubernetes.release import Release
 from tests.processes import wait_until
 
+# A pod with far too much to do does not mind.
+pytestmark = pytest.mark.usefixtures("overload")
 PORT = 8089
 PAGE = f"http://127.0.0.1:{PORT}/"
 LOGIN = ("locust.login.enabled=true", "locust.login.username=ann", "locust.login.password=correct-horse")
 
 
 def test_a_person_runs_load_from_the_page(release: Release, tmp_path: Path) -> None:
-    """Started with a rate, requests are counted; stopped, the report can be downloaded and names them."""
+    """Started with a rate, requests are counted; stopped, report and table can be downloaded and name them."""
     release.install()
     with forwarded(release), browser_in(release, tmp_path) as browser, visit(browser, PAGE) as opened:
         page = opened.page
@@ -25,12 +29,14 @@ def test_a_person_runs_load_from_the_page(release: Release, tmp_path: Path) -> N
         wait_until(lambda: requests_shown(page) >= 60, 20, "60 requests on the page", every_seconds=0.5)
         page.get_by_role("button", name="Stop").click()
         page.get_by_role("tab", name="Download Data").click()
-        with page.expect_download() as downloading, page.context.expect_page() as report:
+        with page.context.expect_page() as report:
             page.get_by_role("link", name="Download Report").click()
         report.value.wait_for_load_state()
         assert "/blocking" in report.value.content()
-        del downloading
         assert not opened.problems
+        with page.expect_download() as table:
+            page.get_by_role("link", name="Download requests CSV").click()
+        assert "/blocking" in table.value.path().read_text()
 
 
 def test_a_wrong_password_is_refused(release: Release, tmp_path: Path) -> None:
@@ -38,8 +44,10 @@ def test_a_wrong_password_is_refused(release: Release, tmp_path: Path) -> None:
     release.install(*LOGIN)
     with forwarded(release), browser_in(release, tmp_path) as browser, visit(browser, PAGE) as opened:
         page = opened.page
+        asked = f"fetch('{WORKERS_PATH}', {{redirect: 'manual'}}).then(answer => answer.type)"
+        assert page.evaluate(asked) == "opaqueredirect"
         log_in(page, "wrong")
-        assert page.get_by_text("nvalid").is_visible()
+        page.get_by_text("Wrong name or password").wait_for()
         assert not page.get_by_role("button", name="Start").is_visible()
         log_in(page, "correct-horse")
         page.get_by_role("button", name="Start").wait_for()
@@ -64,7 +72,7 @@ def forwarded(release: Release) -> Iterator[None]:
         yield
     finally:
         forward.terminate()
-        forward.wait(10)
+        forward.communicate(timeout=10)
 
 
 @contextlib.contextmanager
