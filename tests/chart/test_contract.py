@@ -21,6 +21,8 @@ from tests.chart.helm import (
     setting,
     with_values,
 )
+from tests.cluster.images import PROMETHEUS
+from tests.cluster.programs import MODULES
 
 # Settings that the chart decides by itself, and one that has no use where each pod has an address of its own.
 CHARTS_OWN = {"host", "port", "admin_host", "admin_port", "pod_name", "grace_seconds", "reuse_port"}
@@ -155,6 +157,16 @@ def test_prometheus_finds_pods_and_locust() -> None:
         if kept.fullmatch(f"{pod_labels(objects)[name][COMPONENT]};{port['name']}")
     }
     assert found == {"Deployment podscale-locust-master", "Deployment podscale"}
+
+
+def test_one_version_of_prometheus() -> None:
+    """The image that the chart asks for is the program that the tests build and prove it with."""
+    image = pod_specs(render(*with_values("prometheus")))["Deployment podscale-prometheus"]["containers"][0]["image"]
+    assert f"docker.io/{image}" == PROMETHEUS
+    pins = (MODULES / "prometheus" / "go.mod").read_text()
+    # Prometheus 3.16.0 is the Go module v0.316.0: https://github.com/prometheus/prometheus#prometheus-code-base
+    major, minor, patch = re.findall(r"\d+", image.rpartition(":")[2])
+    assert f"github.com/prometheus/prometheus v0.{major}{minor}.{patch} " in pins
 
 
 def test_rules_know_the_metrics() -> None:
