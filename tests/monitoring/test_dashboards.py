@@ -8,9 +8,9 @@ import pytest
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
+
 from monitoring.queries import RECORDED
 from monitoring.render import BOARDS, DASHBOARDS
-
 from podscale import contract
 
 FILES = sorted(DASHBOARDS.glob("*.json"))

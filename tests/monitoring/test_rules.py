@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+
 from monitoring.alerts import ALERTS
 from monitoring.queries import RECORDED
-
 from tests.chart.helm import only, render, setting
 
 CASES = Path(__file__).with_name("cases.yaml")

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from monitoring.queries import RATE_WINDOW, RECORDED, RELEASE
 from monitoring.render import BOARDS, DASHBOARDS
-
 from tests.e2e.kubernetes.release import Release
 
 # Labels and value.

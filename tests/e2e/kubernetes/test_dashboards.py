@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from monitoring.queries import REPLICAS, REPLICAS_CHANGE
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitoring import alerts, queries
+from monitoring.queries import REPLICAS, REPLICAS_CHANGE
 from podscale import contract
 from podscale.contract import StageReport
 from podscale.pod.metrics import BUCKETS_SECONDS
