@@ -1,5 +1,6 @@
 """The dashboards against a real Prometheus: every query has data, and says what pods and Locust measured themselves."""
 
+import contextlib
 import json
 import os
 import time
@@ -217,9 +218,23 @@ def test_no_panel_is_empty_on_a_fresh_install(release: Release, prometheus_image
     release.kubectl("apply", "--kustomize", str(tmp_path))
     release.wait_until_settled()
     prometheus = Prometheus(release, scrape_seconds=15)
-    wait_until(lambda: len(prometheus.values("up == 1")) == 2, 45, "pod and Locust as targets", every_seconds=1)
+    check_targets(prometheus)
     with release.load(120, users=2, options=JOB):
         wait_until(lambda: not empty_panels(prometheus), 90, "something in each panel", every_seconds=3)
+
+
+def check_targets(prometheus: Prometheus) -> None:
+    """Prometheus finds the pod and Locust's master, and both answer; a first scrape may come before they listen."""
+
+    def errors() -> list[str]:
+        return [target["lastError"] for target in prometheus.ask("targets", state="active")["activeTargets"]]
+
+    def answered() -> bool:
+        return len(prometheus.values("up == 1")) == len(errors()) == 2
+
+    with contextlib.suppress(TimeoutError):  # what went wrong says more than that it took too long
+        wait_until(answered, 60, "two targets", every_seconds=1)
+    assert errors() == ["", ""]
 
 
 def empty_panels(prometheus: Prometheus) -> list[str]:
