@@ -41,7 +41,7 @@ pictures: setup ## measure this machine for the pictures and the sentence in REA
 	mkdir -p docs/example
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
 
-render: $(VENV)/.dev ## write k8s/ and the README of the chart anew, from helm/podscale
+render: $(VENV)/.dev ## write what is made from monitoring/ and helm/podscale: dashboards, rules, k8s/, READMEs
 	$(BIN)/python -m tests.chart.render
 
 cluster-up: $(VENV)/.dev ## start a Kubernetes of two nodes on this machine, as root, with podscale's images on it

@@ -25,7 +25,7 @@ from tests.cluster.programs import program
 
 T = TypeVar("T")
 Quiet = Callable[[], AbstractContextManager[None]]
-IN_CLUSTER = ("cluster", "pod_image", "locust_image")
+IN_CLUSTER = ("cluster", "pod_image", "locust_image", "prometheus_image")
 PREPARED = (*IN_CLUSTER, "program_path")
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
@@ -106,6 +106,16 @@ def pod_image(cluster: Cluster, shown: Quiet) -> str:
 def locust_image(cluster: Cluster, shown: Quiet) -> str:
     """The image that loads, built from this checkout, on every node."""
     return _provide(images.LOCUST, cluster, shown)
+
+
+@pytest.fixture(scope="session")
+def prometheus_image(cluster: Cluster, shown: Quiet) -> str:
+    """Prometheus, built from its Go module, on every node."""
+    if cluster.layout is not None:
+        with shown():
+            or_skip(images.build_prometheus)
+            cluster.load(images.PROMETHEUS)
+    return images.PROMETHEUS
 
 
 @pytest.fixture
