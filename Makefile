@@ -6,6 +6,9 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 # --universal resolves for every supported Python at once.
 COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --custom-compile-command "make lock"
+PYTEST := $(BIN)/pytest
+# pytest ends with 5 where ARGS choose no test of this half.
+NONE_IS_GOOD := || [ $$? -eq 5 ]
 INSTALL := $(BIN)/uv pip install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
@@ -20,7 +23,8 @@ sweep: setup ## measure real processes on this machine, say how many are needed 
 	$(BIN)/podscale sweep $(ARGS)
 
 test: check ## run all checks, then all tests (ARGS="-k primes" for some of them)
-	$(BIN)/pytest $(ARGS)
+	$(PYTEST) -m "not alone" --numprocesses 2 --dist loadfile $(ARGS) $(NONE_IS_GOOD)
+	$(PYTEST) -m alone $(ARGS) $(NONE_IS_GOOD)
 
 check: $(VENV)/.dev ## lint, format, types, the arrows between the rooms
 	$(BIN)/ruff check --quiet .
@@ -37,7 +41,7 @@ pictures: setup ## measure this machine for the pictures and the sentence in REA
 	mkdir -p docs/example
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
 
-render: $(VENV)/.dev ## write k8s/ and the README of the chart anew, from helm/podscale
+render: $(VENV)/.dev ## write what is made from monitoring/ and helm/podscale: dashboards, rules, k8s/, READMEs
 	$(BIN)/python -m tests.chart.render
 
 cluster-up: $(VENV)/.dev ## start a Kubernetes of two nodes on this machine, as root, with podscale's images on it

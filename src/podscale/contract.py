@@ -50,6 +50,25 @@ CGROUP_MEMORY_LIMIT_BYTES = "podscale_cgroup_memory_limit_bytes"  # +Inf where n
 PROCESS_CPU_SECONDS = "process_cpu_seconds_total"
 PROCESS_MEMORY_BYTES = "process_resident_memory_bytes"
 
+# Metrics of the Locust master: of its newest stage, at METRICS on the port of its page. Counters hold the measuring
+# window and begin anew with each stage. What the stage does not know has no series.
+LOAD_STAGE_INFO = "podscale_load_stage_info"  # stage, model, state
+LOAD_USERS = "podscale_load_users"
+LOAD_WORKERS = "podscale_load_workers"
+LOAD_LOST_WORKERS = "podscale_load_lost_workers"
+LOAD_ASKED_PER_SECOND = "podscale_load_asked_per_second"  # of the open model, while arrivals are due
+LOAD_SENT = "podscale_load_sent_total"
+LOAD_LATE = "podscale_load_late_total"
+LOAD_DROPPED = "podscale_load_dropped_total"
+LOAD_GOOD_ANSWERS = "podscale_load_good_answers_total"
+LOAD_ERRORS = "podscale_load_errors_total"  # error: each ErrorClass
+LOAD_REQUESTS = "podscale_load_requests_total"  # target_pod: `pod` is the label of who is scraped
+LOAD_LATENCY_SECONDS = "podscale_load_latency_seconds"  # quantile; of the window so far, as in the StageReport
+LOAD_SERVICE_SECONDS = "podscale_load_service_seconds"  # quantile; from the actual send time
+LOAD_SEND_LAG_P99_SECONDS = "podscale_load_send_lag_p99_seconds"
+LOAD_CPU_RATIO = "podscale_load_busiest_worker_cpu_ratio"  # of one core
+LOAD_THROTTLED_SECONDS = "podscale_load_throttled_seconds_total"
+
 # The stage protocol, on the Locust master beside its own web page:
 #   POST   STAGE_PATH  with a StageOrder    -> 202 and the StageReport; 409 while another stage runs; 400 bad order
 #   GET    STAGE_PATH                       -> 200 and the StageReport of the newest stage; 404 before the first

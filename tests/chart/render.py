@@ -1,4 +1,4 @@
-"""Writes what is made from the chart: its README and the plain manifests in k8s/. `make render` runs it."""
+"""Writes what is made from the chart and for it: its README, k8s/, dashboards and rules. `make render` runs it."""
 
 import os
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from monitoring import render as monitoring
 from tests.chart.helm import CHART, CHECKOUT, Object, render_text, setting
 from tests.cluster.programs import program
 
@@ -20,9 +21,11 @@ _COMPONENTS = {
     "pods": "The pods, their Service and their metrics.",
     "locust": "Locust beside them: its page, its workers. Needs pods.",
     "monitoring": "For a Prometheus operator, which must be there. Needs pods.",
+    "prometheus": "Without an operator: a small Prometheus. Needs pods, and a kustomization that names the namespace.",
+    "dashboards": "For a Grafana whose sidecar looks for their label. Needs monitoring or prometheus.",
 }
 _ROOT = """\
-{head}# kubectl apply --kustomize k8s/ applies pods and Locust; k8s/pods and k8s/monitoring go by themselves too.
+{head}# kubectl apply --kustomize k8s/ applies pods and Locust; the other folders go by themselves too.
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 components:
@@ -39,17 +42,18 @@ resources:
 
 
 def main() -> None:
-    """Write all, and remove manifests that are no more."""
-    for path, text in made().items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    """Write all, and remove manifests that are no more. The chart's own files first: the rest is made from them."""
+    for make in (monitoring.made, made):
+        for path, text in make().items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
     for path in superfluous():
         path.unlink()
 
 
 def made() -> dict[Path, str]:
     """What should stand in which file."""
-    return {README: readme()} | manifests()
+    return {README: readme()} | manifests() | monitoring.made()
 
 
 def superfluous() -> list[Path]:
@@ -73,7 +77,8 @@ def readme() -> str:
 
 def manifests() -> dict[Path, str]:
     """The objects of a release named podscale, one in a file, in folders that are components of kustomize."""
-    monitored = setting(serviceMonitor__enabled=True, prometheusRule__enabled=True)
+    on = ("serviceMonitor", "prometheusRule", "prometheus", "dashboards")
+    monitored = setting(**{f"{name}__enabled": True for name in on})
     texts: dict[Path, str] = {}
     for document in re.split(r"^---\n", render_text("--skip-tests", *monitored), flags=re.MULTILINE):
         item = yaml.safe_load(document)
@@ -92,7 +97,8 @@ def manifests() -> dict[Path, str]:
 def _component(item: Object) -> str:
     if item["kind"] in {"ServiceMonitor", "PrometheusRule"}:
         return "monitoring"
-    return "pods" if item["metadata"]["labels"]["app.kubernetes.io/component"] == "pod" else "locust"
+    component: str = item["metadata"]["labels"]["app.kubernetes.io/component"]
+    return {"pod": "pods", "prometheus": "prometheus", "dashboard": "dashboards"}.get(component, "locust")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """Each condition of the chart: what a value brings, and that it is not there without it."""
 
+import re
+
 import pytest
 
-from tests.chart.helm import Object, container, of_kind, only, pod_specs, render, setting, with_values
+from tests.chart.helm import CHART, Object, container, of_kind, only, pod_specs, render, setting, with_values
 
 POD = "podscale"
 MASTER = "podscale-locust-master"
@@ -18,7 +20,16 @@ WORKER = "podscale-locust-worker"
         ("NetworkPolicy", MASTER, "network-policy"),
         ("NetworkPolicy", WORKER, "network-policy"),
         ("ServiceMonitor", "podscale", "monitoring"),
+        ("ServiceMonitor", "podscale-locust", "monitoring"),
         ("PrometheusRule", "podscale", "monitoring"),
+        ("ConfigMap", "podscale-scaling", "dashboards"),
+        ("ConfigMap", "podscale-load", "dashboards"),
+        ("ServiceAccount", "podscale-prometheus", "prometheus"),
+        ("Role", "podscale-prometheus", "prometheus"),
+        ("RoleBinding", "podscale-prometheus", "prometheus"),
+        ("ConfigMap", "podscale-prometheus", "prometheus"),
+        ("Deployment", "podscale-prometheus", "prometheus"),
+        ("Service", "podscale-prometheus", "prometheus"),
         ("ConfigMap", "podscale-locust-file", "locustfile"),
         ("ConfigMap", "podscale-locust-login", "login"),
         ("Secret", "podscale-locust-login", "login"),
@@ -52,7 +63,7 @@ def test_an_object_that_is_on_by_default(kind: str, name: str, file: str) -> Non
     assert not of_kind(render(*with_values(file)), kind, name)
 
 
-@pytest.mark.parametrize("file", ["network-policy", "login", "locustfile", "headless"])
+@pytest.mark.parametrize("file", ["network-policy", "login", "locustfile", "headless", "monitoring"])
 def test_nothing_of_locust_without_it(file: str) -> None:
     """With Locust off, none of its options brings anything of it."""
     objects = render(*with_values(file), *setting(locust__enabled=False))
@@ -195,7 +206,7 @@ def test_the_spread_over_nodes() -> None:
 def test_whom_a_network_policy_lets_in() -> None:
     """The lists add peers to our own, the API server to each port; an empty list adds none."""
     ours, lists = setting(networkPolicy__enabled=True), with_values("network-policy")
-    for name, before, after in ((POD, [2, 2], [4, 3]), (MASTER, [1], [1, 2])):
+    for name, before, after in ((POD, [2, 2], [4, 3]), (MASTER, [1, 1], [1, 3])):
         for options, peers in ((ours, before), (lists, after)):
             policy = only(render(*options), "NetworkPolicy", name)["spec"]
             assert [len(rule["from"]) for rule in policy["ingress"]] == peers
@@ -203,19 +214,75 @@ def test_whom_a_network_policy_lets_in() -> None:
     assert len(only(render(*lists), "NetworkPolicy", WORKER)["spec"]["egress"]) == 4
     headless = render(*lists, *setting(locust__headless__enabled=True))
     assert len(only(headless, "NetworkPolicy", MASTER)["spec"]["ingress"]) == 1
+    alone = setting(networkPolicy__metricsFrom="null", prometheus__enabled=False)
+    assert len(only(render(*ours, *alone), "NetworkPolicy", MASTER)["spec"]["ingress"]) == 1
+
+
+def test_a_network_policy_lets_the_charts_prometheus_in() -> None:
+    """To the pods' metrics and to Locust's page, which has them too; not where it is off."""
+    for options, count in ((with_values("prometheus"), 1), (setting(networkPolicy__enabled=True), 0)):
+        for name, port in ((POD, "admin"), (MASTER, "web")):
+            rules = only(render(*options), "NetworkPolicy", name)["spec"]["ingress"]
+            (rule,) = [rule for rule in rules if rule["ports"] == [{"port": port}]]
+            labels = [peer["podSelector"]["matchLabels"] for peer in rule["from"] if "podSelector" in peer]
+            assert [one["app.kubernetes.io/component"] for one in labels].count("prometheus") == count
 
 
 def test_labels_for_the_operator() -> None:
     """A Prometheus selects monitors and rules by a label of the user's; alerts carry theirs."""
     objects = render(*with_values("monitoring"))
     for kind in ("ServiceMonitor", "PrometheusRule"):
-        assert only(objects, kind)["metadata"]["labels"]["release"] == "prometheus"
+        assert {item["metadata"]["labels"]["release"] for item in of_kind(objects, kind)} == {"prometheus"}
         plain = render(*setting(serviceMonitor__enabled=True, prometheusRule__enabled=True))
-        assert "release" not in only(plain, kind)["metadata"]["labels"]
+        assert all("release" not in item["metadata"]["labels"] for item in of_kind(plain, kind))
     bare = render(*with_values("monitoring"), *setting(prometheusRule__alertLabels__severity=None))
-    for rules, labels in ((objects, {"severity": "warning"}), (bare, None)):
-        (group,) = only(rules, "PrometheusRule")["spec"]["groups"]
-        assert {str(rule.get("labels")) for rule in group["rules"]} == {str(labels)}
+    for given, labels in ((objects, {"severity": "warning"}), (bare, None)):
+        recorded, alerts = only(given, "PrometheusRule")["spec"]["groups"]
+        assert {str(rule.get("labels")) for rule in alerts["rules"]} == {str(labels)}
+        assert {str(rule.get("labels")) for rule in recorded["rules"]} == {"None"}
+
+
+def test_rules_have_the_values_of_the_release() -> None:
+    """Goal, autoscaler's maximum, interval and name stand in them; what needs the autoscaler is there with it."""
+    text = only(render(*with_values("prometheus"), release="demo"), "ConfigMap", "demo-podscale-prometheus")
+    rules = text["data"]["rules.yaml"]
+    for part in ("> 0.25", ">= 4", "[20s]", 'release="demo"', "PodscaleAtMaximum"):
+        assert part in rules
+    plain = str(only(render(*with_values("monitoring")), "PrometheusRule")["spec"])
+    assert "PodscaleAtMaximum" not in plain
+    for part in ("> 1'", "[60s]", 'release="podscale"'):
+        assert part in plain
+    minute = str(only(render(*with_values("monitoring"), *setting(serviceMonitor__interval="1m")), "PrometheusRule"))
+    assert "[4m]" in minute
+    for given in (rules, plain, minute):
+        assert not {"RELEASE", "RATE_WINDOW", "P99_GOAL_SECONDS", "MAX_REPLICAS"} & set(
+            re.findall(r"[A-Z0-9_]+", given)
+        )
+
+
+def test_dashboards_arrive_as_they_are() -> None:
+    """Braces and all, under the label that a sidecar looks for, in the folder that it is told."""
+    objects = render(*with_values("dashboards"))
+    for name in ("scaling", "load"):
+        given = only(objects, "ConfigMap", f"podscale-{name}")
+        file = CHART / "files" / "dashboards" / f"podscale-{name}.json"
+        assert given["data"] == {file.name: file.read_text()}
+        assert given["metadata"]["labels"]["dashboards"] == "mine"
+        assert "grafana_dashboard" not in given["metadata"]["labels"]
+        assert given["metadata"]["annotations"] == {"grafana_folder": "Podscale"}
+        plain = only(render(*with_values("prometheus")), "ConfigMap", f"podscale-{name}")["metadata"]
+        assert plain["labels"]["grafana_dashboard"] == "1"
+        assert "annotations" not in plain
+
+
+def test_prometheus_starts_anew_with_other_rules() -> None:
+    """It does not watch its files; a changed rule is a changed pod."""
+    before, after = (
+        only(render(*with_values("prometheus"), *more), "Deployment", "podscale-prometheus")["spec"]["template"]
+        for more in ((), setting(prometheusRule__p99GoalSeconds=0.5))
+    )
+    assert before["metadata"]["annotations"] != after["metadata"]["annotations"]
+    assert before["spec"]["nodeSelector"] == {"pool": "watch"}
 
 
 def test_arguments_and_environment_of_locust() -> None:

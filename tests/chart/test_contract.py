@@ -13,6 +13,7 @@ from tests.chart.helm import (
     CHECKOUT,
     Object,
     container,
+    of_kind,
     only,
     pod_labels,
     pod_specs,
@@ -20,12 +21,15 @@ from tests.chart.helm import (
     setting,
     with_values,
 )
+from tests.cluster.images import PROMETHEUS
+from tests.cluster.programs import MODULES
 
 # Settings that the chart decides by itself, and one that has no use where each pod has an address of its own.
 CHARTS_OWN = {"host", "port", "admin_host", "admin_port", "pod_name", "grace_seconds", "reuse_port"}
 # Where the chart's default differs, with reason: a pod has a memory limit, and a node may have very many cores.
 CHARTS_DEFAULTS = {"offloadProcesses": 1}
 COMPONENT = "app.kubernetes.io/component"
+INSTANCE = "app.kubernetes.io/instance"
 
 
 def test_ports() -> None:
@@ -111,34 +115,74 @@ def test_the_grace_period_is_one_sum_in_chart_and_pod() -> None:
         assert settings.drain_seconds + settings.longest_job_seconds / cores + 1 <= settings.grace_seconds
 
 
-def test_metrics_are_scraped_from_each_pod() -> None:
-    """The monitor's selector finds the headless Service, whose port has the name that it asks for."""
+def test_metrics_are_scraped_from_each_pod_and_from_locust() -> None:
+    """A monitor's selector finds one Service whose port has the name that it asks for: the headless one of the pods."""
     objects = render(*with_values("monitoring"))
-    monitor = only(objects, "ServiceMonitor")["spec"]
-    (endpoint,) = monitor["endpoints"]
-    assert endpoint["path"] == contract.METRICS
-    chosen = [
-        item["metadata"]["name"]
-        for item in objects
-        if item["kind"] == "Service"
-        and monitor["selector"]["matchLabels"].items() <= item["metadata"]["labels"].items()
-        and endpoint["port"] in [port["name"] for port in item["spec"]["ports"]]
-    ]
-    assert chosen == ["podscale-metrics"]
-    assert _seconds(endpoint["scrapeTimeout"]) < _seconds(endpoint["interval"])
+    for name, service in (("podscale", "podscale-metrics"), ("podscale-locust", "podscale-locust")):
+        monitor = only(objects, "ServiceMonitor", name)["spec"]
+        (endpoint,) = monitor["endpoints"]
+        assert endpoint["path"] == contract.METRICS
+        chosen = [
+            item["metadata"]["name"]
+            for item in objects
+            if item["kind"] == "Service"
+            and monitor["selector"]["matchLabels"].items() <= item["metadata"]["labels"].items()
+            and endpoint["port"] in [port["name"] for port in item["spec"]["ports"]]
+        ]
+        assert chosen == [service]
+        assert _seconds(endpoint["scrapeTimeout"]) < _seconds(endpoint["interval"])
+        (relabeling,) = endpoint["relabelings"]
+        assert relabeling["targetLabel"] == "release"
+        (label,) = relabeling["sourceLabels"]
+        assert label == "__meta_kubernetes_service_label_" + re.sub(r"[./]", "_", INSTANCE)
+        assert only(objects, "Service", service)["metadata"]["labels"][INSTANCE] == "podscale"
 
 
-def test_alerts_know_the_metrics() -> None:
-    """Each metric in a rule is one of the contract, of the metrics Service of this release."""
+def test_no_monitor_of_a_page_that_is_not_there() -> None:
+    """A headless run has no page, and so no metrics of Locust."""
+    objects = render(*with_values("monitoring"), *setting(locust__headless__enabled=True))
+    assert [item["metadata"]["name"] for item in of_kind(objects, "ServiceMonitor")] == ["podscale"]
+
+
+def test_prometheus_finds_pods_and_locust() -> None:
+    """What its configuration keeps are the components and ports that pods have."""
+    objects = render(*with_values("prometheus"))
+    text = only(objects, "ConfigMap", "podscale-prometheus")["data"]["prometheus.yaml"]
+    (job,) = yaml.safe_load(text)["scrape_configs"]
+    kept = re.compile(job["relabel_configs"][0]["regex"])
+    found = {
+        name
+        for name, specification in pod_specs(objects).items()
+        for port in specification["containers"][0].get("ports", [])
+        if kept.fullmatch(f"{pod_labels(objects)[name][COMPONENT]};{port['name']}")
+    }
+    assert found == {"Deployment podscale-locust-master", "Deployment podscale"}
+
+
+def test_one_version_of_prometheus() -> None:
+    """The image that the chart asks for is the program that the tests build and prove it with."""
+    image = pod_specs(render(*with_values("prometheus")))["Deployment podscale-prometheus"]["containers"][0]["image"]
+    assert f"docker.io/{image}" == PROMETHEUS
+    pins = (MODULES / "prometheus" / "go.mod").read_text()
+    # Prometheus 3.16.0 is the Go module v0.316.0: https://github.com/prometheus/prometheus#prometheus-code-base
+    major, minor, patch = re.findall(r"\d+", image.rpartition(":")[2])
+    assert f"github.com/prometheus/prometheus v0.{major}{minor}.{patch} " in pins
+
+
+def test_rules_know_the_metrics() -> None:
+    """Each series in a rule is one of the contract, or recorded by another, and of this release."""
     metrics = {value for name, value in vars(contract).items() if name.isupper() and isinstance(value, str)}
-    (group,) = only(render(*with_values("monitoring"), release="demo"), "PrometheusRule")["spec"]["groups"]
-    for rule in group["rules"]:
-        used = re.findall(r"([a-z_]+)\{([^}]*)\}", rule["expr"])
+    groups = only(render(*with_values("monitoring"), release="demo"), "PrometheusRule")["spec"]["groups"]
+    rules = [rule for group in groups for rule in group["rules"]]
+    metrics |= {rule["record"] for rule in rules if "record" in rule} | {"up"}
+    for rule in rules:
+        used = re.findall(r"([a-z][a-z0-9_:]+)\{([^}]*)\}", rule["expr"])
         assert used
         for metric, labels in used:
-            assert metric in metrics
-            assert labels == 'service="demo-podscale-metrics"'
-        assert rule["annotations"]["summary"].endswith(".")
+            assert metric.removesuffix("_bucket") in metrics or metric in metrics
+            assert labels.startswith('release="demo"')
+        if "alert" in rule:
+            assert rule["annotations"]["summary"].endswith(".")
 
 
 def test_locust_is_one_image_and_one_start() -> None:

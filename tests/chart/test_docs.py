@@ -9,7 +9,10 @@ from tests.chart.helm import CHART, CHECKOUT, render
 
 GUIDE = (CHECKOUT / "docs" / "kubernetes.md").read_text()
 # Values that make sense only with another.
-TOGETHER = {"locust.login.enabled=true": ("--set=locust.login.password=mine",)}
+TOGETHER = {
+    "locust.login.enabled=true": ("--set=locust.login.password=mine",),
+    "dashboards.enabled=true": ("--set=prometheus.enabled=true",),
+}
 
 
 @pytest.mark.parametrize("value", sorted(set(re.findall(r"--set ([\w.]+=[^\s`]+)", GUIDE))))
@@ -32,7 +35,7 @@ def test_names_of_values() -> None:
 
 def test_names_of_objects() -> None:
     """Each object that the guide's commands name is in a release named podscale."""
-    known = {f"{item['kind'].lower()}/{item['metadata']['name']}" for item in render()}
+    known = {f"{item['kind'].lower()}/{item['metadata']['name']}" for item in render("--set=prometheus.enabled=true")}
     named = set(re.findall(r"((?:deployment|service)/[a-z-]+)", GUIDE))
     assert named
     assert named <= known

@@ -27,6 +27,10 @@ from tests.chart.helm import CHART, refusal, render, setting, with_values
         ("autoscaling__enabled", "maybe"),
         ("podDisruptionBudget__minAvailable", "some"),
         ("serviceMonitor__interval", "often"),
+        ("prometheus__scrapeInterval", "often"),
+        ("prometheusRule__p99GoalSeconds", "soon"),
+        ("prometheusRule__p99GoalSeconds", 0),
+        ("dashboards__labels", "all"),
         ("locust__scenario", "unheard-of"),
         ("locust__headless__runTime", "soon"),
         ("locust__worker__replicaCount", "few"),
@@ -106,6 +110,10 @@ def test_whatever_makes_the_grace_period_too_short(change: tuple[str, ...]) -> N
         (setting(locust__login__enabled=True), "needs locust.login.password, or locust.login.existingSecret"),
         ((*with_values("config-map"), *setting(locust__locustfile="x")), "exclude each other"),
         (setting(podDisruptionBudget__enabled=True, podDisruptionBudget__maxUnavailable=None), "Set one"),
+        (
+            setting(dashboards__enabled=True),
+            "set prometheusRule.enabled (with the Prometheus operator) or prometheus.en",
+        ),
     ],
 )
 def test_values_that_do_not_go_together(options: tuple[str, ...], words: str) -> None:

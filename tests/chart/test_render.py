@@ -1,5 +1,6 @@
 """What is made from the chart agrees with it: its README and k8s/."""
 
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ def test_every_value_is_described() -> None:
 
 def test_the_manifests_are_the_chart() -> None:
     """They make the same pods as a release named podscale."""
-    manifests, chart = documents(render.MANIFESTS), render_chart()
+    manifests, chart = documents(render.MANIFESTS), render_chart(*setting(prometheus__enabled=True))
     plain = [item for item in manifests if "kustomize" not in item["apiVersion"]]
     assert {name: one for name, one in pod_specs(chart).items() if not name.startswith("Pod ")} == pod_specs(plain)
     for item in plain:
@@ -54,7 +55,12 @@ def test_the_manifests_are_the_chart() -> None:
         ("", {"Deployment": 3, "Service": 4, "ServiceAccount": 1}),
         ("pods", {"Deployment": 1, "Service": 2, "ServiceAccount": 1}),
         ("locust", {"Deployment": 2, "Service": 2}),
-        ("monitoring", {"ServiceMonitor": 1, "PrometheusRule": 1}),
+        ("monitoring", {"ServiceMonitor": 2, "PrometheusRule": 1}),
+        (
+            "prometheus",
+            {"ConfigMap": 1, "Deployment": 1, "Role": 1, "RoleBinding": 1, "Service": 1, "ServiceAccount": 1},
+        ),
+        ("dashboards", {"ConfigMap": 2}),
     ],
 )
 def test_kustomize_builds(folder: str, kinds: dict[str, int], tmp_path: Path) -> None:
@@ -86,6 +92,18 @@ def test_the_version_is_that_of_the_package() -> None:
     assert pod["image"] == f"podscale:{__version__}"
     tagged = only(render_chart(*setting(image__tag="mine")), "Deployment", "podscale")
     assert tagged["spec"]["template"]["spec"]["containers"][0]["image"] == "podscale:mine"
+
+
+def test_prometheus_may_see_pods_in_the_namespace_of_a_kustomization(tmp_path: Path) -> None:
+    """A kustomization with a namespace, as the guide has one, moves the account that has the right along."""
+    folders = [os.path.relpath(render.MANIFESTS / name, tmp_path) for name in ("pods", "prometheus")]
+    kustomization = {"kind": "Kustomization", "namespace": "shop", "components": folders}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    done = subprocess.run(
+        [program("kubectl"), "kustomize", tmp_path], capture_output=True, text=True, check=True, timeout=60
+    )
+    (subject,) = only(list(yaml.safe_load_all(done.stdout)), "RoleBinding")["subjects"]
+    assert subject == {"kind": "ServiceAccount", "name": "podscale-prometheus", "namespace": "shop"}
 
 
 def _leaves(values: dict[str, Any], path: str = "") -> list[str]:

@@ -10,16 +10,18 @@ from podscale.sweep.kubernetes.lease import lease_name
 from tests.chart.helm import CI_FILES, of_kind, only, pod_specs, render, setting, with_values
 
 each_file = pytest.mark.parametrize("file", CI_FILES, ids=lambda file: file.name.removesuffix("-values.yaml"))
+PROMETHEUS = "Deployment podscale-prometheus"
 
 
 @each_file
 def test_every_pod_is_restricted(file: Path) -> None:
-    """Pods, Locust, Jobs and tests fit the Pod Security Standard "restricted"; none but the sweep has a token.
+    """Pods, Locust, Jobs and tests fit the Pod Security Standard "restricted"; Prometheus and a sweep have tokens.
 
     The rules: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     """
     for name, specification in pod_specs(render("--values", str(file))).items():
-        assert specification["automountServiceAccountToken"] is name.startswith("Job podscale-sweep-")
+        has_token = name == PROMETHEUS or name.startswith("Job podscale-sweep-")
+        assert specification["automountServiceAccountToken"] is has_token
         assert specification["securityContext"]["runAsNonRoot"] is True
         assert specification["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
         assert not {"hostNetwork", "hostPID", "hostIPC", "initContainers"} & specification.keys()
@@ -56,11 +58,26 @@ def test_probes_ask_ports_that_are_there(file: Path) -> None:
 
 @each_file
 def test_nothing_makes_a_namespace_or_a_right(file: Path) -> None:
-    """The chart makes no namespace, no ingress, no role but the sweep's, and names no namespace for its objects."""
+    """No namespace, no ingress, no right but Prometheus' and the sweep's; no object names its namespace."""
     for item in render("--values", str(file)):
         assert item["kind"] not in {"Namespace", "ClusterRole", "ClusterRoleBinding", "Ingress"}
-        assert item["kind"] not in {"Role", "RoleBinding"} or item["metadata"]["name"] == "podscale-sweep"
+        if item["kind"] in {"Role", "RoleBinding"}:
+            assert item["metadata"]["name"] in {"podscale-prometheus", "podscale-sweep"}
         assert "namespace" not in item["metadata"]
+
+
+def test_prometheus_may_see_the_pods_of_its_namespace_alone() -> None:
+    """It has a right to read them, in its namespace, for its own account, and no other right."""
+    objects = render(*with_values("prometheus"), "--namespace=shop")
+    assert only(objects, "Role")["rules"] == [
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]}
+    ]
+    binding = only(objects, "RoleBinding")
+    assert binding["roleRef"]["name"] == only(objects, "Role")["metadata"]["name"]
+    account = pod_specs(objects)[PROMETHEUS]["serviceAccountName"]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": account, "namespace": "shop"}]
+    assert pod_specs(objects)["Deployment podscale"]["serviceAccountName"] != account
+    assert pod_specs(objects)[PROMETHEUS]["securityContext"]["runAsUser"] > 0
 
 
 @each_file

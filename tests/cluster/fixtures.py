@@ -5,6 +5,7 @@ one that KUBECONFIG names, whose nodes must have the images already. Where a clu
 skipped with the reason, but with CI=true they fail.
 """
 
+import contextlib
 import os
 import shutil
 import uuid
@@ -24,7 +25,7 @@ from tests.cluster.programs import program
 
 T = TypeVar("T")
 Quiet = Callable[[], AbstractContextManager[None]]
-IN_CLUSTER = ("cluster", "pod_image", "locust_image", "sweep_image")
+IN_CLUSTER = ("cluster", "pod_image", "locust_image", "sweep_image", "prometheus_image")
 PREPARED = (*IN_CLUSTER, "program_path")
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
@@ -39,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def tests_in_cluster_last(items: list[pytest.Item]) -> None:
     """Tests in the cluster come last, and their time limit is their own.
 
     A running cluster takes CPU from tests that measure. What it needs to be built and started has limits of its own.
@@ -113,15 +114,34 @@ def sweep_image(cluster: Cluster, shown: Quiet) -> str:
     return _provide(images.SWEEP, cluster, shown)
 
 
+@pytest.fixture(scope="session")
+def prometheus_image(cluster: Cluster, shown: Quiet) -> str:
+    """Prometheus, built from its Go module, on every node."""
+    if cluster.layout is not None:
+        with shown():
+            or_skip(images.build_prometheus)
+            cluster.load(images.PROMETHEUS)
+    return images.PROMETHEUS
+
+
 @pytest.fixture
 def namespace(cluster: Cluster) -> Iterator[str]:
     """A namespace for one test; it refuses pods that are not `restricted`."""
+    with fresh_namespace(cluster) as name:
+        yield name
+
+
+@contextlib.contextmanager
+def fresh_namespace(cluster: Cluster) -> Iterator[str]:
+    """A namespace that refuses pods that are not `restricted`, and is deleted at the end."""
     name = f"test-{uuid.uuid4().hex[:8]}"
     cluster.kubectl("create", "namespace", name)
     cluster.kubectl("label", "namespace", name, RESTRICTED)
     cluster.kubectl("wait", "--for=create", "serviceaccount/default", f"--namespace={name}")  # pods are refused before
-    yield name
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    try:
+        yield name
+    finally:
+        cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
 def _provide(image: str, cluster: Cluster, shown: Quiet) -> str:

@@ -17,6 +17,8 @@ from tests.cluster.progress import step
 POD = f"docker.io/library/podscale:{__version__}"
 LOCUST = f"docker.io/library/podscale-locust:{__version__}"
 SWEEP = f"docker.io/library/podscale-sweep:{__version__}"
+# The name of the official image, by which the chart asks for it. In ours is the same program without its web pages.
+PROMETHEUS = "docker.io/prom/prometheus:v3.16.0"
 TARGETS = {POD: "pod", LOCUST: "locust", SWEEP: "sweep"}
 ARCHIVES = CACHE / "archives"
 UNUSED_SECONDS = 3600
@@ -44,6 +46,12 @@ def build_addons() -> list[str]:
         _of_one_program("docker.io/library/coredns:test", program("coredns")),
         _of_one_program("docker.io/library/metrics-server:test", program("metrics-server")),
     ]
+
+
+def build_prometheus() -> str:
+    """Build PROMETHEUS from its Go module; returns the name."""
+    packages.install(packages.IMAGES)
+    return _of_one_program(PROMETHEUS, program("prometheus"))
 
 
 def load(layout: Layout, image: str) -> None:

@@ -26,7 +26,7 @@ SAY_EVERY_SECONDS = 15
 
 @dataclass(frozen=True)
 class Program:
-    """How one is built. `tags` make it a program with C parts."""
+    """How one is built. `tags` are Go's build tags, with a comma between them."""
 
     module: str
     package: str
@@ -49,6 +49,15 @@ PROGRAMS = {
     # Debian's runc 1.1 hides why a sandbox does not start.
     "runc": Program("runc", "github.com/opencontainers/runc", tags="seccomp"),
 }
+# Not of the cluster, so that with other pins of these it is still the same cluster. The tags leave out how it finds
+# targets in the clouds, whose libraries take longer to build than all the rest.
+_SEARCH = "remove_all_sd,enable_kubernetes_sd"
+BESIDE = {
+    "prometheus": Program("prometheus", "github.com/prometheus/prometheus/cmd/prometheus", tags=_SEARCH),
+    "promtool": Program("prometheus", "github.com/prometheus/prometheus/cmd/promtool", tags=_SEARCH),
+}
+ALL = PROGRAMS | BESIDE
+C_TAGS = {"seccomp"}
 
 
 def program(name: str) -> Path:
@@ -57,21 +66,23 @@ def program(name: str) -> Path:
     Raises:
         NotStartedError: Go or a Debian package is missing, or the build failed; says which and why.
     """
-    wanted = folder() / name
+    wanted = (folder(beside=True) if name in BESIDE else folder()) / name
     if not wanted.exists():
         wanted.parent.mkdir(parents=True, exist_ok=True)
         with (wanted.parent / f".{name}.lock").open("w") as lock:  # another test run may be building the same
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not wanted.exists():
-                _build(name, PROGRAMS[name], wanted)
+                _build(name, ALL[name], wanted)
     return wanted
 
 
 @cache
-def folder() -> Path:
-    """Where the programs with the committed pins are."""
-    pins = hashlib.sha256(repr(PROGRAMS).encode())
-    for path in sorted(MODULES.glob("*/go.*")):
+def folder(*, beside: bool = False) -> Path:
+    """Where the programs of the cluster with the committed pins are; `beside`: the others."""
+    programs = BESIDE if beside else PROGRAMS
+    modules = {how.module for how in programs.values()}
+    pins = hashlib.sha256(repr(programs).encode())
+    for path in sorted(path for path in MODULES.glob("*/go.*") if path.parent.name in modules):
         pins.update(f"{path.relative_to(MODULES)}\n".encode() + path.read_bytes())
     return CACHE / pins.hexdigest()[:16] / "bin"
 
@@ -79,7 +90,8 @@ def folder() -> Path:
 def _build(name: str, how: Program, wanted: Path) -> None:
     if shutil.which("go") is None:
         raise NotStartedError(f"missing: go, {_go_version()} or later, to build {name}")
-    if how.tags:
+    has_c_parts = how.tags in C_TAGS
+    if has_c_parts:
         packages.install(packages.BUILD)
     say(f"building {name} from {how.package} ...")
     started = time.monotonic()
@@ -89,7 +101,7 @@ def _build(name: str, how: Program, wanted: Path) -> None:
     build = subprocess.Popen(
         ["go", "build", *options, how.package],
         cwd=MODULES / how.module,
-        env=os.environ | {"CGO_ENABLED": "1" if how.tags else "0"},
+        env=os.environ | {"CGO_ENABLED": "1" if has_c_parts else "0"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

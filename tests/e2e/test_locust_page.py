@@ -36,7 +36,11 @@ def test_a_person_starts_open_arrivals_on_locusts_page(tmp_path: Path) -> None:
                 in_three_seconds = pod.metric("http_requests_total") - before
                 assert 40 <= in_three_seconds <= 80
                 page.get_by_role("tab", name="Podscale").click()
-                page.wait_for_timeout(1500)
+                # The only pod and its only process, with all of the requests, live.
+                share = page.get_by_text("100.0% of requests")
+                share.wait_for()
+                shown = share.inner_text()
+                wait_until(lambda: share.inner_text() != shown, 10, "a larger number of requests", every_seconds=0.2)
                 page.get_by_role("button", name="Stop").click()
         finally:
             locust.terminate()

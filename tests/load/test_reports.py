@@ -19,9 +19,10 @@ ORDER: StageOrder = {
 }
 
 
-def _snapshot(
+def snapshot_of(
     host: str, *, cpu: float | None, throttled: float | None, requests: int = 0, window_seconds: float = 2.0
 ) -> Snapshot:
+    """What a worker tells of so many good visits."""
     recorder = Recorder()
     for _ in range(requests):
         recorder.due()
@@ -42,9 +43,9 @@ def _snapshot(
 def test_workers_add_up() -> None:
     """Counts are sums, the CPU is that of the busiest worker, throttling counts once for each host."""
     snapshots = [
-        _snapshot("x", cpu=0.5, throttled=1.0, requests=3),
-        _snapshot("x", cpu=0.9, throttled=1.5, requests=5),
-        _snapshot("y", cpu=None, throttled=0.25),
+        snapshot_of("x", cpu=0.5, throttled=1.0, requests=3),
+        snapshot_of("x", cpu=0.9, throttled=1.5, requests=5),
+        snapshot_of("y", cpu=None, throttled=0.25),
     ]
     report = make_report(ORDER, Progress(state="done", workers=3), snapshots, seconds_left=0)
     assert (report["arrivals"], report["requests"], report["requests_by_pod"]) == (8, 8, {"p": 8})
@@ -72,5 +73,5 @@ def test_what_is_not_known_is_none() -> None:
 
 def test_an_unreadable_cgroup_is_unknown() -> None:
     """Throttling that no worker can read is none, not 0."""
-    report = make_report(ORDER, Progress(), [_snapshot("x", cpu=0.1, throttled=None)], seconds_left=0)
+    report = make_report(ORDER, Progress(), [snapshot_of("x", cpu=0.1, throttled=None)], seconds_left=0)
     assert report["generator"]["throttled_seconds"] is None

@@ -64,6 +64,9 @@ def test_a_person_starts_and_stops_arrivals_on_the_page(locusts: Locusts, server
     assert rows["State"] == "measuring"
     assert rows["Rate asked"] == "80 /s, constant"
     assert rows["Workers, lost"] == "2, 0"
+    shares = [value for name, value in rows.items() if name.startswith("Pod ")]
+    assert len(shares) >= 2
+    assert sum(float(share.partition("%")[0]) for share in shares) == pytest.approx(100, abs=0.2)
     httpx.post(f"{locusts.url}/stop", timeout=10)
     report = locusts.wait_for("stopped")
     visits = _visits(server) - _visits_in(before)

@@ -43,6 +43,10 @@ class Fleet:
         """How many users Locust was asked for last."""
         return self._runner.target_user_count
 
+    def running_users(self) -> int:
+        """How many users run now, over all workers."""
+        return self._runner.user_count
+
     def start(self, users: int, user_classes: Sequence[type[User]]) -> None:
         """Spawn users at once, as evenly over the workers as they divide."""
         if self._stopping is not None:

@@ -16,7 +16,7 @@ from locust.web import WebUI
 
 from podscale.load.control import Control
 from podscale.load.orders import is_connections
-from podscale.load.routes import add_routes, add_tab
+from podscale.load.routes import add_metrics, add_routes, add_tab
 from podscale.load.worker import Worker
 
 
@@ -93,6 +93,7 @@ def begin(environment: Environment, runner: Runner, web_ui: WebUI | None = None,
             options: Any = environment.parsed_options
             base_path = options.web_base_path or ""
             add_routes(web_ui, control, base_path)
+            add_metrics(web_ui, control, base_path)
             add_tab(web_ui, control, base_path)
         # Locust's page is titled by the first file, which is this one.
         environment.locustfile = Path((environment.parsed_locustfiles or [__file__])[-1]).name

@@ -1,17 +1,21 @@
-"""The stage protocol over HTTP, and the live view of the stage on Locust's page."""
+"""The stage protocol and the metrics over HTTP, and the live view of the stage on Locust's page."""
 
 import functools
 import hmac
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from flask import Response, jsonify, request
 from locust.web import WebUI
+from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 
-from podscale.contract import LOGIN_HEADER, STAGE_PATH, WORKERS_PATH, LoadReport, StageReport
+from podscale.contract import LOGIN_HEADER, METRICS, STAGE_PATH, WORKERS_PATH, LoadReport
 from podscale.load.control import Busy, Control
+from podscale.load.live import live_rows
+from podscale.load.metrics import StageCollector
 from podscale.load.orders import OrderError
 
 TAB = "podscale"
@@ -73,6 +77,26 @@ def _behind_login(web_ui: WebUI, view: View) -> Callable[[], Any]:
     return guarded
 
 
+def add_metrics(web_ui: WebUI, control: Control, base_path: str) -> None:
+    """Serve METRICS, without the login: Prometheus cannot fill in a form, and figures start and change nothing."""
+    if web_ui.app is None:
+        return
+    registry = CollectorRegistry()
+    registry.register(
+        StageCollector(
+            newest=lambda: None if control.newest is None else control.newest.report(),
+            users=control.fleet.running_users,
+            workers=lambda: len(control.fleet.present()),
+        )
+    )
+
+    def metrics() -> Response:
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        return Response(encode(registry), content_type=content_type)
+
+    web_ui.app.add_url_rule(base_path + METRICS, endpoint="podscale_metrics", view_func=metrics)
+
+
 def add_tab(web_ui: WebUI, control: Control, base_path: str) -> None:
     """Show the stage in a tab of Locust's page, which asks for /stats/requests every two seconds.
 
@@ -95,45 +119,5 @@ def add_tab(web_ui: WebUI, control: Control, base_path: str) -> None:
     web_ui.app.after_request(with_stage)
 
 
-def live_rows(report: StageReport) -> Iterator[tuple[str, str]]:
-    """What a person wants to see of a running stage, each with its value as text."""
-    order, generator = report["order"], report["generator"]
-    yield "State", f"{report['state']} {report['reason']}".strip()
-    yield "Time left", "until it is stopped" if _endless(report) else f"{report['seconds_left']:.0f} s"
-    if order["model"] == "open":
-        sent = report["arrivals"] - generator["dropped"]
-        yield "Rate asked", f"{order['rate_per_second']:g} /s, {order['arrivals']}"
-        yield "Rate sent", _rate(sent, report["measured_seconds"])
-        yield "Sent late (over 10 ms), dropped", f"{generator['late']}, {generator['dropped']}"
-    else:
-        yield "Users", str(order["users"])
-    yield "Good answers", f"{report['completed_per_second']:.1f} /s"
-    for title, latency in (
-        ("Latency from the intended send time", report["latency_seconds"]),
-        ("Service time, from the actual send time", report["naive_latency_seconds"]),
-    ):
-        yield (
-            title,
-            "none yet"
-            if latency is None
-            else ", ".join(f"{name} {latency[name] * 1000:.4g} ms" for name in ("p50", "p99", "max")),
-        )
-    yield "Errors", ", ".join(f"{name} {count}" for name, count in sorted(report["errors"].items())) or "none"
-    for pod, count in sorted(report["requests_by_pod"].items()):
-        yield f"Requests of pod {pod}", str(count)
-    cpu_fraction = generator["cpu_fraction"]
-    yield "Workers, lost", f"{generator['workers']}, {generator['lost_workers']}"
-    yield "Busiest worker", "unknown" if cpu_fraction is None else f"{cpu_fraction:.0%} of a core"
-
-
-def _rate(count: int, seconds: float) -> str:
-    return f"{count / seconds:.1f} /s" if seconds else "none yet"
-
-
 def _line(text: str) -> Response:
     return Response(text + "\n", mimetype="text/plain")
-
-
-def _endless(report: StageReport) -> bool:
-    """Whether it was started by hand, and so has no end of its own."""
-    return report["state"] in {"warmup", "measuring"} and report["window_ended_at"] is None

@@ -1,12 +1,19 @@
-"""A release in a namespace of its own."""
+"""A release in a namespace of its own, and one that has far too much to do while other tests run."""
 
-import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from podscale.contract import StageReport
 from tests.cluster.cluster import Cluster
+from tests.cluster.fixtures import fresh_namespace
 from tests.e2e.kubernetes.release import QUARTER_CORE, QUICK_STOP, Release
+
+LIMIT_100M = ("resources.requests.cpu=50m", "resources.limits.cpu=100m")
+# 50 ms of CPU for each request, and 100 ms a second to do it in.
+CAPACITY_PER_SECOND = 2
+OVERLOADED_SECONDS = 120
+Overload = tuple[Release, Callable[[], StageReport]]
 
 
 @pytest.fixture
@@ -20,8 +27,21 @@ def release(cluster: Cluster, namespace: str, pod_image: str, locust_image: str)
 def shared(cluster: Cluster, pod_image: str, locust_image: str) -> Iterator[Release]:
     """A release with pods of a quarter of a core, for all tests of a module; each leaves it as it was."""
     del pod_image, locust_image
-    release = Release(cluster, f"test-{uuid.uuid4().hex[:8]}")
-    cluster.kubectl("create", "namespace", release.namespace)
-    release.install(*QUARTER_CORE, *QUICK_STOP)
-    yield release
-    cluster.kubectl("delete", "namespace", release.namespace, "--wait=false")
+    with fresh_namespace(cluster) as namespace:
+        release = Release(cluster, namespace)
+        release.install(*QUARTER_CORE, *QUICK_STOP)
+        yield release
+
+
+@pytest.fixture(scope="session")
+def overload(cluster: Cluster, pod_image: str, locust_image: str) -> Iterator[Overload]:
+    """A pod of 100m with ten times its load, and the report of that stage.
+
+    It takes two minutes, in which other tests, which do not measure, use the cluster too.
+    """
+    del pod_image, locust_image
+    with fresh_namespace(cluster) as namespace:
+        release = Release(cluster, namespace)
+        release.install(*LIMIT_100M)
+        with release.load(OVERLOADED_SECONDS, rate_per_second=10 * CAPACITY_PER_SECOND) as report:
+            yield release, report

@@ -11,6 +11,8 @@ from tests.cluster.layout import CHECKOUT
 from tests.e2e.kubernetes.release import QUICK_STOP, Release, shares, succeeded
 from tests.processes import wait_until
 
+# A pod with far too much to do does not mind.
+pytestmark = pytest.mark.usefixtures("overload")
 METRICS_API = "apiservice/v1beta1.metrics.k8s.io"
 
 

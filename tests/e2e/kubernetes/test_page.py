@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page
 
 from podscale.contract import WORKERS_PATH
@@ -12,6 +13,8 @@ from tests.browser import chromium, visit
 from tests.e2e.kubernetes.release import Release
 from tests.processes import wait_until
 
+# A pod with far too much to do does not mind.
+pytestmark = pytest.mark.usefixtures("overload")
 PORT = 8089
 PAGE = f"http://127.0.0.1:{PORT}/"
 LOGIN = ("locust.login.enabled=true", "locust.login.username=ann", "locust.login.password=correct-horse")
