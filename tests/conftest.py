@@ -15,6 +15,7 @@ from tests.cluster.fixtures import (
     pytest_addoption,
     pytest_runtest_makereport,
     shown,
+    sweep_image,
     tests_in_cluster_last,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_runtest_makereport",
     "shown",
+    "sweep_image",
 ]
 
 

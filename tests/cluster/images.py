@@ -16,9 +16,10 @@ from tests.cluster.progress import step
 # The images of the project, and the targets of the Dockerfile that make them.
 POD = f"docker.io/library/podscale:{__version__}"
 LOCUST = f"docker.io/library/podscale-locust:{__version__}"
+SWEEP = f"docker.io/library/podscale-sweep:{__version__}"
 # The name of the official image, by which the chart asks for it. In ours is the same program without its web pages.
 PROMETHEUS = "docker.io/prom/prometheus:v3.16.0"
-TARGETS = {POD: "pod", LOCUST: "locust"}
+TARGETS = {POD: "pod", LOCUST: "locust", SWEEP: "sweep"}
 ARCHIVES = CACHE / "archives"
 UNUSED_SECONDS = 3600
 # The ids of what this process has built. The names are shared: a test run of another checkout gives them to its own.
@@ -26,7 +27,7 @@ _ids: dict[str, str] = {}
 
 
 def build(image: str) -> str:
-    """Build POD or LOCUST from the Dockerfile of this checkout; returns the id of the image."""
+    """Build POD, LOCUST or SWEEP from the Dockerfile of this checkout; returns the id of the image."""
     if os.geteuid() != 0:
         raise NotStartedError("missing: root, to build images without a service that builds them; run as root")
     packages.install(packages.IMAGES)

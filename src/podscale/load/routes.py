@@ -1,19 +1,25 @@
 """The stage protocol and the metrics over HTTP, and the live view of the stage on Locust's page."""
 
+import functools
+import hmac
 import json
+import os
+from collections.abc import Callable
+from typing import Any
 
 from flask import Response, jsonify, request
 from locust.web import WebUI
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 
-from podscale.contract import METRICS, STAGE_PATH, WORKERS_PATH
+from podscale.contract import LOGIN_HEADER, METRICS, STAGE_PATH, WORKERS_PATH, LoadReport
 from podscale.load.control import Busy, Control
 from podscale.load.live import live_rows
 from podscale.load.metrics import StageCollector
 from podscale.load.orders import OrderError
 
 TAB = "podscale"
+View = Callable[[], tuple[Response, int]]
 
 
 def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
@@ -40,7 +46,8 @@ def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
         return (_line("no stage has been started yet"), 404) if report is None else (jsonify(report), 200)
 
     def workers() -> tuple[Response, int]:
-        return jsonify({"workers": len(control.fleet.ready())}), 200
+        report: LoadReport = {"workers": len(control.fleet.ready()), "user_classes": control.user_classes()}
+        return jsonify(report), 200
 
     routes = (
         (STAGE_PATH, "POST", post),
@@ -52,9 +59,22 @@ def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
         web_ui.app.add_url_rule(
             base_path + path,
             endpoint=f"podscale_{view.__name__}",
-            view_func=web_ui.auth_required_if_enabled(view),
+            view_func=_behind_login(web_ui, view),
             methods=[method],
         )
+
+
+def _behind_login(web_ui: WebUI, view: View) -> Callable[[], Any]:
+    """`view` for people who have logged in, and for a sweep that knows the password (LOGIN_PASSWORD)."""
+    for_people: Callable[[], Any] = web_ui.auth_required_if_enabled(view)
+    password = os.environ.get("LOGIN_PASSWORD", "")
+
+    @functools.wraps(view)
+    def guarded() -> Any:
+        given = request.headers.get(LOGIN_HEADER, "")
+        return view() if password and hmac.compare_digest(given.encode(), password.encode()) else for_people()
+
+    return guarded
 
 
 def add_metrics(web_ui: WebUI, control: Control, base_path: str) -> None:

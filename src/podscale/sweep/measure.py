@@ -1,20 +1,21 @@
 """Measures one stage: scale, run the load, read the pods at both ends of the window, judge."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Protocol
 
 import msgspec
-import psutil
 
 from podscale.contract import StageOrder, StageReport
 from podscale.sweep.locust import LocustError, StageClient
 from podscale.sweep.plan import Plan, StagePlan
 from podscale.sweep.results import Generator, Latency, Stage
-from podscale.sweep.scrape import PodReading, Usage, usage
+from podscale.sweep.scrape import PodReading, usage
 from podscale.sweep.targets import NotReachedError, Target
 from podscale.sweep.verdict import Facts, judge
+from podscale.sweep.window import WindowWatch
 
 
 class Interrupted(BaseException):
@@ -25,6 +26,7 @@ class Load(Protocol):
     """What gives the sweep a Locust master with all its workers."""
 
     worker_count: int
+    more_workers: str  # what to do when the workers are saturated
 
     def client(self) -> StageClient:
         """The stage protocol; raises LocustError."""
@@ -41,15 +43,12 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Measurer:
-    """Measures stages of one plan on one target. `cores` are the machine's; `on_report` hears of the running load."""
+    """Measures stages of one plan on one target; `on_report` hears of the running load."""
 
-    def __init__(
-        self, plan: Plan, target: Target, load: Load, *, cores: int, on_report: Callable[[StageReport], None]
-    ) -> None:
+    def __init__(self, plan: Plan, target: Target, load: Load, *, on_report: Callable[[StageReport], None]) -> None:
         self._plan = plan
         self._target = target
         self._load = load
-        self._cores = cores
         self._on_report = on_report
 
     def measure(self, wanted: StagePlan) -> Measured:
@@ -64,12 +63,14 @@ class Measurer:
         )
         facts = Facts(
             stage=stage,
-            cores=self._cores,
             cores_per_pod=self._target.cores_per_pod,
+            more_workers=self._load.more_workers,
             slo_p99_seconds=self._plan.slo_p99_seconds,
         )
         try:
             ready_seconds = self._target.scale(wanted.size)
+            # Known for certain only now: a limit, for one, is read from living pods.
+            facts = msgspec.structs.replace(facts, cores_per_pod=self._target.cores_per_pod)
         except NotReachedError as error:
             return Measured(judge(msgspec.structs.replace(facts, not_reached=str(error))))
         except Interrupted as interrupted:
@@ -77,17 +78,20 @@ class Measurer:
         return self._under_load(wanted, facts, msgspec.structs.replace(stage, ready_seconds=ready_seconds))
 
     def _under_load(self, wanted: StagePlan, facts: Facts, stage: Stage) -> Measured:
-        watch = WindowWatch(self._target)
+        watch = WindowWatch(self._target, wanted.asked.measure_seconds)
         before = self._target.read()
         loaded = self._run(wanted, watch)
         after = self._target.read()
         if loaded.report is not None:
-            stage = with_load(stage, loaded.report)
+            stage = with_load(stage, loaded.report, {reading.pod for reading in before})
         stage = with_pods(stage, before, after, watch)
         facts = msgspec.structs.replace(
             facts,
             stage=stage,
+            cores=self._target.cores if watch.cores is None else watch.cores,
             mean_queue_seconds=watch.usage().mean_queue_seconds,
+            unread=watch.unread(),
+            old_answers=old_answers(stage.requests_by_pod, {reading.pod for reading in before}),
             identified=set(stage.requests_by_pod) != {"unknown"},
             lost_pods=tuple(sorted(_answering(before) - _answering(after))),
             void=loaded.void,
@@ -95,7 +99,7 @@ class Measurer:
         )
         return Measured(judge(facts), loaded.interrupted)
 
-    def _run(self, wanted: StagePlan, watch: "WindowWatch") -> "_Loaded":
+    def _run(self, wanted: StagePlan, watch: WindowWatch) -> "_Loaded":
         def hear(report: StageReport) -> None:
             watch.see(report)
             self._on_report(report)
@@ -138,39 +142,12 @@ class _Loaded(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: Interrupted | None = None
 
 
-class WindowWatch:
-    """Reads pods and node when the measuring window opens and when it closes."""
+def with_load(stage: Stage, report: StageReport, pods: AbstractSet[str] = frozenset()) -> Stage:
+    """The stage with what the load measured.
 
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self._state = ""
-        self._readings: list[tuple[list[PodReading], tuple[float, float]]] = []
-
-    def see(self, report: StageReport) -> None:
-        """Hear of the stage's state; reads at the two changes that matter."""
-        state = report["state"]
-        opens = state == "measuring" and not self._readings
-        closes = state != "measuring" and self._state == "measuring" and len(self._readings) == 1
-        self._state = state
-        if opens or closes:
-            self._readings.append((self._target.read(), _node_times()))
-
-    def usage(self) -> Usage:
-        """What the pods used between the two readings."""
-        if len(self._readings) < 2:
-            return Usage(seconds=0.0)
-        return usage(self._readings[0][0], self._readings[1][0])
-
-    def node_cpu_fraction(self) -> float | None:
-        """Busy share of all cores between the two readings."""
-        if len(self._readings) < 2:
-            return None
-        (busy_before, all_before), (busy_after, all_after) = self._readings[0][1], self._readings[1][1]
-        return (busy_after - busy_before) / (all_after - all_before) if all_after > all_before else None
-
-
-def with_load(stage: Stage, report: StageReport) -> Stage:
-    """The stage with what the load measured."""
+    Of its requests, those that pods of an earlier stage have answered are left out of `client_requests`: the counters
+    of `pods`, against which that is held, do not have them.
+    """
     good = report["latency_seconds"] is not None
     return msgspec.structs.replace(
         stage,
@@ -183,9 +160,17 @@ def with_load(stage: Stage, report: StageReport) -> Stage:
         latency_histogram=report["latency_histogram"],
         errors={kind: count for kind, count in report["errors"].items() if count},
         requests_by_pod=report["requests_by_pod"],
-        client_requests=sum(report["total_requests_by_pod"].values()),
+        client_requests=sum(report["total_requests_by_pod"].values())
+        - old_answers(report["total_requests_by_pod"], pods),
         generator=msgspec.convert(report["generator"], Generator),
     )
+
+
+def old_answers(requests_by_pod: Mapping[str, int], pods: AbstractSet[str]) -> int:
+    """Answers of pods that name themselves and are none of `pods`: such as end, and were still sent requests."""
+    if not pods & set(requests_by_pod):
+        return 0
+    return sum(count for pod, count in requests_by_pod.items() if pod not in pods and pod != "unknown")
 
 
 def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], watch: WindowWatch) -> Stage:
@@ -195,11 +180,14 @@ def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], w
     if cpu_seconds is not None and stage.measured_seconds and window.seconds:
         # The two readings stand a poll's length beside the window's edges: keep the rate, not the difference.
         cpu_seconds *= stage.measured_seconds / window.seconds
+    per_request = window.cpu_seconds_per_request
+    if window.requests is None and cpu_seconds is not None and stage.requests:
+        per_request = cpu_seconds / stage.requests  # pods that count nothing: by what the load counted
     return msgspec.structs.replace(
         stage,
         server_requests=usage(before, after).requests,
         cpu_seconds=cpu_seconds,
-        cpu_seconds_per_request=window.cpu_seconds_per_request,
+        cpu_seconds_per_request=per_request,
         throttled=window.throttled,
         memory_bytes=window.memory_bytes,
         node_cpu_fraction=watch.node_cpu_fraction(),
@@ -215,12 +203,4 @@ def _stopped(client: StageClient | None) -> StageReport | None:
 
 
 def _answering(readings: list[PodReading]) -> set[str]:
-    return {reading.pod for reading in readings if reading.requests is not None}
-
-
-def _node_times() -> tuple[float, float]:
-    """Busy and total CPU seconds of all cores since boot."""
-    times = psutil.cpu_times()
-    # Guest time is counted in user time already, see proc_stat(5).
-    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
-    return total - times.idle - getattr(times, "iowait", 0.0), total
+    return {reading.pod for reading in readings if reading.alive}

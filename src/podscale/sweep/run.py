@@ -3,7 +3,8 @@
 Whatever way it ends, what was measured is in `result.json`, and the target is put back as it was found.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -35,18 +36,28 @@ class Observer(Protocol):
 
 
 class Sweep:
-    """One sweep of `plan`, writing to `folder`. `earlier` is the broken run to go on from."""
+    """One sweep of `plan`, writing to `folder`, and to `keep` as well. `earlier` is the broken run to go on from."""
 
     def __init__(
-        self, plan: Plan, target: Target, load: Load, *, folder: Path, observer: Observer, earlier: Result | None = None
+        self,
+        plan: Plan,
+        target: Target,
+        load: Load,
+        *,
+        folder: Path,
+        observer: Observer,
+        earlier: Result | None = None,
+        keep: Callable[[Result], None] = lambda _: None,
     ) -> None:
         self._plan = plan
         self._target = target
         self._load = load
         self._folder = folder
         self._observer = observer
-        self._cores = environment.usable_cores()
-        self._measurer = Measurer(plan, target, load, cores=self._cores, on_report=observer.heard)
+        self._keep = keep
+        self._begun_at = time.monotonic()
+        self._measured_seconds = 0.0
+        self._measurer = Measurer(plan, target, load, on_report=observer.heard)
         self._result = earlier or Result(
             id=folder.name,
             started_at=_now(),
@@ -67,10 +78,12 @@ class Sweep:
         except Interrupted as interrupted:
             self._result.aborted = str(interrupted)
         finally:
-            self._load.close()
-            self._target.close()
-            if self._result.stages:
-                self._conclude()
+            try:
+                self._load.close()
+                self._target.close()
+            finally:
+                if self._result.stages:
+                    self._conclude()
         return self._result
 
     def _measure_sizes(self) -> None:
@@ -103,7 +116,8 @@ class Sweep:
         self._observer.started(wanted)
         measured = self._measurer.measure(wanted)
         self._result.stages.append(measured.stage)
-        save(self._result, self._folder)
+        self._measured_seconds += measured.stage.measured_seconds or 0.0
+        self._save()
         self._observer.finished(measured.stage)
         if measured.interrupted is not None:
             raise measured.interrupted
@@ -122,7 +136,12 @@ class Sweep:
         self._result.fits = conclude.fits(self._result.stages)
         self._result.advice = conclude.advice(self._plan, self._result.stages)
         self._result.finished_at = _now()
+        self._result.overhead_fraction = 1 - self._measured_seconds / (time.monotonic() - self._begun_at)
+        self._save()
+
+    def _save(self) -> None:
         save(self._result, self._folder)
+        self._keep(self._result)
 
 
 def _now() -> str:

@@ -15,6 +15,7 @@ GENERATOR_BUSY = 0.9
 LATE_SHARE = 0.05
 RATE_SHARE = 0.95
 ERROR_SHARE = 0.01
+OLD_SHARE = 0.005
 THROTTLED_SHARE = 0.05
 # A pod that uses this much of its core does nothing else than its work.
 POD_BUSY = 0.85
@@ -28,13 +29,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules look at beside the stage's own figures."""
 
     stage: Stage
-    cores: int
     cores_per_pod: float  # what one pod can use, by its limit or by its one event loop; inf where unknown
+    cores: float | None = None  # of the machine, or of the nodes that carry the pods; None where unknown
+    more_workers: str = "raise --locust-workers"
     mean_queue_seconds: float | None = None
     identified: bool = True  # whether answers name their pods
     slo_p99_seconds: float | None = None
     lost_pods: tuple[str, ...] = ()
     not_reached: str | None = None
+    old_answers: int = 0  # in the window, of pods that were to go after the stage before
+    unread: str | None = None
     void: str | None = None  # the load's own reason why the stage does not count
     interrupted: str | None = None
 
@@ -95,7 +99,7 @@ def _generator_saturated(facts: Facts) -> str | None:
     if generator is None:
         return None
     if generator.cpu_fraction is not None and generator.cpu_fraction > GENERATOR_BUSY:
-        return f"the busiest Locust worker used {generator.cpu_fraction:.0%} of its core; raise --locust-workers"
+        return f"the busiest Locust worker used {generator.cpu_fraction:.0%} of its core; {facts.more_workers}"
     if generator.dropped:
         return f"{generator.dropped} arrivals were never sent because too many were in flight"
     arrivals = facts.stage.arrivals
@@ -132,6 +136,14 @@ def _no_answer(facts: Facts) -> str | None:
     stage = facts.stage
     untold = facts.not_reached or facts.interrupted or facts.void
     return "not one good answer in the window" if stage.latency_seconds is None and not untold else None
+
+
+def _old_pods(facts: Facts) -> str | None:
+    """Pods that end took part of the load: what was measured is not this size."""
+    total = facts.stage.requests
+    if not total or facts.old_answers / total <= OLD_SHARE:
+        return None
+    return f"{facts.old_answers} of {total} requests were answered by pods that were ending; raise --warmup-seconds"
 
 
 def _missing_pods(facts: Facts) -> str | None:
@@ -180,8 +192,20 @@ def _starved(facts: Facts) -> str | None:
 
 def _full_node(facts: Facts) -> str | None:
     """How busy the machine was, in words, where it had nothing left."""
-    busy = facts.stage.node_cpu_fraction
-    return None if busy is None or busy < NODE_BUSY else f"{busy * facts.cores:.1f} of {facts.cores} cores busy"
+    busy = _busy_cores(facts)
+    if busy is None or facts.cores is None or busy < NODE_BUSY * facts.cores:
+        return None
+    return f"{busy:.1f} of {facts.cores:g} cores busy"
+
+
+def _busy_cores(facts: Facts) -> float | None:
+    """Of all cores; where that is unknown, what the pods themselves used, which is less."""
+    stage = facts.stage
+    if stage.node_cpu_fraction is not None and facts.cores is not None:
+        return stage.node_cpu_fraction * facts.cores
+    if stage.cpu_seconds is None or not stage.measured_seconds:
+        return None
+    return stage.cpu_seconds / stage.measured_seconds
 
 
 def _pods_limit(facts: Facts) -> str | None:
@@ -214,12 +238,14 @@ def _goal(facts: Facts) -> goals.Outcome | None:
 
 def _not_saturated(facts: Facts) -> str | None:
     stage, busy = facts.stage, busy_share(facts)
-    node = stage.node_cpu_fraction
-    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or (node is not None and node >= NODE_BUSY):
+    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or _full_node(facts) or _throttled(facts):
         return None
-    if _throttled(facts):
-        return None
-    return f"each pod used only {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core; raise --users"
+    unless = "" if stage.node_cpu_fraction is not None else ", unless the nodes were full, which is unknown"
+    return f"each pod used only {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core; raise --users{unless}"
+
+
+def _unread(facts: Facts) -> str | None:
+    return facts.unread
 
 
 RULES = (
@@ -233,6 +259,7 @@ RULES = (
     Rule("no_answer", True, _no_answer),
     Rule("errors_void", True, _errors_void),
     Rule("errors", False, _errors),
+    Rule("old_pods", True, _old_pods),
     Rule("missing_pods", True, _missing_pods),
     Rule("unbalanced", False, _unbalanced),
     Rule("throttled", False, _throttled),
@@ -242,4 +269,5 @@ RULES = (
     Rule("pods_limit", False, _pods_limit),
     Rule("node_full", False, _node_full),
     Rule("not_saturated", False, _not_saturated),
+    Rule("unread", False, _unread),
 )

@@ -7,7 +7,7 @@ import pytest
 from podscale.contract import StageReport
 from tests.cluster.cluster import Cluster
 from tests.cluster.fixtures import fresh_namespace
-from tests.e2e.kubernetes.release import Release
+from tests.e2e.kubernetes.release import QUARTER_CORE, QUICK_STOP, Release
 
 LIMIT_100M = ("resources.requests.cpu=50m", "resources.limits.cpu=100m")
 # 50 ms of CPU for each request, and 100 ms a second to do it in.
@@ -21,6 +21,16 @@ def release(cluster: Cluster, namespace: str, pod_image: str, locust_image: str)
     """A release that is yet to be installed; the images are on the nodes."""
     del pod_image, locust_image
     return Release(cluster, namespace)
+
+
+@pytest.fixture(scope="module")
+def shared(cluster: Cluster, pod_image: str, locust_image: str) -> Iterator[Release]:
+    """A release with pods of a quarter of a core, for all tests of a module; each leaves it as it was."""
+    del pod_image, locust_image
+    with fresh_namespace(cluster) as namespace:
+        release = Release(cluster, namespace)
+        release.install(*QUARTER_CORE, *QUICK_STOP)
+        yield release
 
 
 @pytest.fixture(scope="session")
