@@ -9,7 +9,7 @@ import msgspec
 
 from podscale.contract import Arrivals, Model
 from podscale.sweep.options import OPTIONS, SCENARIOS, OptionError
-from podscale.sweep.results import Asked, Purpose
+from podscale.sweep.results import Asked, Budget, Purpose, TopologyName
 
 Clock = Literal["cpu", "wall", "sleep"]
 
@@ -80,6 +80,9 @@ class StagePlan(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     repeat: int
     asked: Asked
+    topology: TopologyName = "pods"
+    budget: Budget | None = None  # of a comparison
+    cores_each: float | None = None  # what a size of one can use at most, where it is not the target's to say
 
     @property
     def seconds(self) -> float:
@@ -125,12 +128,12 @@ def capacity_stages(plan: Plan) -> Iterator[StagePlan]:
             if plan.model == "open":
                 yield goal_stage(plan, size, plan.rate_per_second or 0, repeat)
             else:
-                yield StagePlan(purpose="capacity", size=size, repeat=repeat, asked=_asked(plan, size))
+                yield StagePlan(purpose="capacity", size=size, repeat=repeat, asked=asked_of(plan, size))
 
 
 def goal_stage(plan: Plan, size: int, rate_per_second: float, repeat: int = 1) -> StagePlan:
     """A stage that asks whether `size` pods hold the latency goal at this arrival rate."""
-    asked = _asked(plan, size)
+    asked = asked_of(plan, size)
     longer = 1 if plan.model == "open" else GOAL_STAGE_FACTOR
     asked = msgspec.structs.replace(
         asked,
@@ -156,7 +159,8 @@ def estimate_seconds(plan: Plan) -> float:
     return sum(stage.seconds for stage in stages)
 
 
-def _asked(plan: Plan, size: int) -> Asked:
+def asked_of(plan: Plan, size: int) -> Asked:
+    """What a closed stage of a size is asked."""
     return Asked(
         model="closed",
         users=plan.users_per_pod * size,

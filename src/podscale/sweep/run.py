@@ -3,7 +3,7 @@
 Whatever way it ends, what was measured is in `result.json`, and the target is put back as it was found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -46,7 +46,7 @@ class Sweep:
         self._folder = folder
         self._observer = observer
         self._cores = environment.usable_cores()
-        self._measurer = Measurer(plan, target, load, cores=self._cores, on_report=observer.heard)
+        self._measurer = self._make_measurer()
         self._result = earlier or Result(
             id=folder.name,
             started_at=_now(),
@@ -62,8 +62,7 @@ class Sweep:
         self._result.aborted = None
         self._drop_invalid()
         try:
-            self._measure_sizes()
-            self._check_goal()
+            self._measure_all()
         except Interrupted as interrupted:
             self._result.aborted = str(interrupted)
         finally:
@@ -73,8 +72,15 @@ class Sweep:
                 self._conclude()
         return self._result
 
-    def _measure_sizes(self) -> None:
-        wanted = [stage for stage in capacity_stages(self._plan) if not self._have(stage)]
+    def _make_measurer(self) -> Measurer:
+        return Measurer(self._plan, self._target, self._load, cores=self._cores, on_report=self._observer.heard)
+
+    def _measure_all(self) -> None:
+        self._measure_missing(capacity_stages(self._plan))
+        self._check_goal()
+
+    def _measure_missing(self, stages: Iterable[StagePlan]) -> None:
+        wanted = [stage for stage in stages if not self._have(stage)]
         self._observer.planned(wanted)
         for stage in wanted:
             self._measure(stage)
@@ -119,10 +125,13 @@ class Sweep:
         self._result.stages = [stage for stage in self._result.stages if stage.valid]
 
     def _conclude(self) -> None:
-        self._result.fits = conclude.fits(self._result.stages)
-        self._result.advice = conclude.advice(self._plan, self._result.stages)
+        self._draw_conclusions()
         self._result.finished_at = _now()
         save(self._result, self._folder)
+
+    def _draw_conclusions(self) -> None:
+        self._result.fits = conclude.fits(self._result.stages)
+        self._result.advice = conclude.advice(self._plan, self._result.stages)
 
 
 def _now() -> str:
