@@ -17,6 +17,7 @@ except ImportError as missing:  # the base install is the pod alone
     sys.stderr.write(f"podscale: {missing.name} is missing; the command needs: pip install 'podscale[load,sweep]'\n")
     sys.exit(2)
 
+from podscale.compare_command import compare
 from podscale.sweep.options import OPTIONS, OptionError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -86,15 +87,18 @@ def sweep(
         beside = {"sizes": sizes, "option": option, "out": out}
         given |= {name: value for name, value in beside.items() if value is not None}
         if resume is not None:
-            plan, earlier = _resumed(resume, given)
+            plan, earlier = resumed(resume, given, "sweep")
         else:
             given.pop("out", None)
             plan, earlier = _planned(given), None
         if dry_run:
             _print_plan(plan, as_json=as_json)
             return
-        code = _sweep(plan, resume or _new_folder(out), earlier, as_json=as_json)
+        code = _sweep(plan, resume or new_folder(out), earlier, as_json=as_json)
     raise typer.Exit(code)
+
+
+app.command()(compare)
 
 
 @app.command()
@@ -107,8 +111,8 @@ def report(
 
     with refusals():
         result = load(folder)
-        _write_and_print(result, folder, as_json=as_json)
-        code = _exit_code(result)
+        write_and_print(result, folder, as_json=as_json)
+        code = exit_code(result)
     raise typer.Exit(code)
 
 
@@ -131,10 +135,11 @@ def _planned(given: dict[str, Any]) -> Any:
     from podscale.sweep.plan import make_plan  # noqa: PLC0415
 
     sizes, options = given.pop("sizes", None), given.pop("option", None)
-    return make_plan(cores=usable_cores(), sizes=_sizes(sizes), options=_options(options or []), **given)
+    return make_plan(cores=usable_cores(), sizes=sizes_of(sizes), options=options_of(options or []), **given)
 
 
-def _sizes(text: str | None) -> list[int] | None:
+def sizes_of(text: str | None) -> list[int] | None:
+    """Sizes as people write them, None as they are."""
     if text is None:
         return None
     try:
@@ -143,7 +148,8 @@ def _sizes(text: str | None) -> list[int] | None:
         raise RefusalError(f"--sizes: {text!r} is not a list of whole numbers such as 1,2,4") from None
 
 
-def _options(pairs: list[str]) -> dict[str, str | int | float]:
+def options_of(pairs: list[str]) -> dict[str, str | int | float]:
+    """Arguments of a locustfile, from name=value."""
     options: dict[str, str | int | float] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -160,8 +166,9 @@ def _number_or_text(value: str) -> str | int | float:
     return value
 
 
-def _resumed(folder: Path, given: dict[str, Any]) -> tuple[Any, Any]:
-    """The plan and the result of a broken sweep; the plan is its own, so other options make no sense beside it."""
+def resumed(folder: Path, given: dict[str, Any], command: str) -> tuple[Any, Any]:
+    """The plan and the result of a broken run; the plan is its own, so other options make no sense beside it."""
+    from podscale.sweep.compare_plan import ComparePlan  # noqa: PLC0415
     from podscale.sweep.plan import Plan  # noqa: PLC0415
     from podscale.sweep.results import ResultError, load  # noqa: PLC0415
 
@@ -169,13 +176,17 @@ def _resumed(folder: Path, given: dict[str, Any]) -> tuple[Any, Any]:
         option = next(iter(given)).replace("_", "-")
         raise RefusalError(f"--resume goes on with the plan in {folder}; leave out --{option}, or start a new sweep")
     earlier = load(folder)
+    wrote = earlier.asked.get("command", "sweep")
+    if wrote != command:
+        raise RefusalError(f"--resume: {folder} was written by podscale {wrote}; go on with podscale {wrote} --resume")
     try:
-        return msgspec.convert(earlier.asked, Plan), earlier
+        return msgspec.convert(earlier.asked, ComparePlan if command == "compare" else Plan), earlier
     except msgspec.ValidationError as error:
         raise ResultError(f"{folder} holds a plan that this podscale cannot read: {error}") from error
 
 
-def _new_folder(out: Path | None) -> Path:
+def new_folder(out: Path | None) -> Path:
+    """A folder without a result in it."""
     from podscale.sweep.results import RESULT_FILE  # noqa: PLC0415
 
     folder = out or Path("results") / time.strftime("%Y-%m-%d-%H%M%S")
@@ -227,12 +238,14 @@ def _sweep(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
         load = LocalLocust(locustfile, target.url, plan.locust_workers, logs)
         with TerminalObserver(console, estimate_seconds(plan)) as observer:
             result = Sweep(plan, target, load, folder=folder, observer=observer, earlier=earlier).run()
-        _write_and_print(result, folder, as_json=as_json)
-    return _exit_code(result)
+        write_and_print(result, folder, as_json=as_json)
+    return exit_code(result)
 
 
-def _write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
-    from podscale.report import terminal  # noqa: PLC0415
+def write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
+    """Write the report beside the result, and print its tables."""
+    from podscale.report import comparison, terminal  # noqa: PLC0415
+    from podscale.report.comparison import terminal as compared  # noqa: PLC0415
     from podscale.report.writer import write  # noqa: PLC0415
 
     written = write(result, folder)
@@ -240,7 +253,7 @@ def _write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
         typer.echo(msgspec.json.format(msgspec.json.encode(result), indent=1).decode())
         return
     console = Console()
-    console.print(terminal.result_table(result))
+    console.print(compared.tables(result) if comparison.is_one(result) else terminal.result_table(result))
     console.print()
     console.print(terminal.advice(result))
     console.print(f"\nReport: {written[0]}", soft_wrap=True, highlight=False, markup=False)
@@ -265,7 +278,8 @@ def one_interruption(console: Console) -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def _exit_code(result: Any) -> int:
+def exit_code(result: Any) -> int:
+    """Whether all parts of the result count, or the signal that ended it."""
     if result.aborted:
         known = [INTERRUPTED + each for each in signal.Signals if each.name == result.aborted]
         return known[0] if known else INVALID_PARTS
