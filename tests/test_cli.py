@@ -1,12 +1,14 @@
 """Tests of the command's manners: help, refusals in one line, dry run."""
 
-import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from podscale.sweep import results
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example"
 
@@ -93,7 +95,7 @@ def test_a_report_is_written_again_and_printed(tmp_path: Path) -> None:
     assert "2 pods hold" in printed.stdout
     assert {"report.html", "scaling.png", "latency.svg"} <= {path.name for path in tmp_path.iterdir()}
     as_json = podscale("report", str(tmp_path), "--json")
-    assert json.loads(as_json.stdout) == json.loads((EXAMPLE / "result.json").read_text())
+    assert msgspec.json.decode(as_json.stdout, type=results.Result) == results.load(EXAMPLE)
 
 
 def test_without_its_extras_the_command_says_what_to_install() -> None:

@@ -66,12 +66,13 @@ class Share:
 
 @dataclass(frozen=True)
 class Explanation:
-    """All causes, the p99 they explain, the one that leads, and all of it in a sentence."""
+    """All causes, the p99 they explain, and the one that leads: in a sentence, and in one with all parts."""
 
     p99_seconds: float | None
     shares: tuple[Share, ...]
     leading: Cause | None
     sentence: str
+    parts: str
 
 
 def explain(points: Sequence[TailPoint], load: Load) -> Explanation:
@@ -88,7 +89,8 @@ def explain(points: Sequence[TailPoint], load: Load) -> Explanation:
     )
     p99_seconds = fmean(pods) if pods else None
     leading = _leading(shares)
-    return Explanation(p99_seconds, shares, leading, _sentence(p99_seconds, shares, leading, load))
+    sentence = _sentence(p99_seconds, shares, leading, load)
+    return Explanation(p99_seconds, shares, leading, sentence, _parts(p99_seconds, shares, load))
 
 
 def _p99s(points: Sequence[TailPoint], topology: str) -> list[float]:
@@ -180,26 +182,38 @@ _NAMES: dict[Cause, str] = {
 
 
 def _sentence(p99_seconds: float | None, shares: Sequence[Share], leading: Cause | None, load: Load) -> str:
-    arrivals = {"constant": "evenly spaced", "poisson": "Poisson"}[load.arrivals]
-    where = f"{words.pods(load.size)} at {words.per_second(load.rate_per_second)}, {arrivals} arrivals"
+    where = _where(load)
     if p99_seconds is None:
         return f"{where}: no cause can be named, since no stage of pods counts."
+    whole = words.milliseconds(p99_seconds)
+    if leading is None:
+        measured = any(share.seconds is not None for share in shares)
+        why = (
+            "the repeats do not tell the largest from the others, or from nothing" if measured else "none was measured"
+        )
+        return f"No cause leads in the p99 of {whole} of {where}: {why}."
+    share = next(share for share in shares if share.cause == leading)
+    name = _NAMES[leading]
+    cost = f"{name[0].upper()}{name[1:]} costs most: {words.milliseconds(share.seconds or 0)} of the p99 of {whole}"
+    why = f"; {share.evidence.split('; ')[0]}" if leading == "quota" else ""
+    return f"{cost}, with {where}{why}."
+
+
+def _parts(p99_seconds: float | None, shares: Sequence[Share], load: Load) -> str:
+    """The p99 as a sum; empty where there is none."""
+    if p99_seconds is None:
+        return ""
     parts = [f"{_NAMES[share.cause]} {_cost(share)}" for share in shares if share.seconds is not None]
     if load.service_seconds is not None:
         parts.append(f"the work itself {words.milliseconds(load.service_seconds)}")
-    made_of = f", made of {words.listed(parts)}" if parts else ""
-    return f"{where}: p99 {words.milliseconds(p99_seconds)}{made_of}. {_verdict(shares, leading)}"
+    unknown = [share.evidence for share in shares if share.seconds is None]
+    rest = "".join(f" {text[0].upper()}{text[1:]}." for text in dict.fromkeys(unknown))
+    return f"{_where(load)}: p99 {words.milliseconds(p99_seconds)}: {words.listed(parts) or 'parts unknown'}.{rest}"
 
 
-def _verdict(shares: Sequence[Share], leading: Cause | None) -> str:
-    if leading is not None:
-        share = next(share for share in shares if share.cause == leading)
-        name = _NAMES[leading]
-        why = share.evidence.split("; ")[0] if leading == "quota" else ""
-        return f"{name[0].upper()}{name[1:]} is the leading cause{': ' if why else ''}{why}."
-    if all(share.seconds is None for share in shares):
-        return "No cause was measured."
-    return "No cause leads: the repeats do not tell the largest from the others, or from nothing."
+def _where(load: Load) -> str:
+    arrivals = {"constant": "evenly spaced", "poisson": "Poisson"}[load.arrivals]
+    return f"{words.pods(load.size)} at {words.per_second(load.rate_per_second)} and {arrivals} arrivals"
 
 
 def _cost(share: Share) -> str:

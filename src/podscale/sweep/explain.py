@@ -30,7 +30,7 @@ def advice(causes: list[TailCauses], stages: list[Stage]) -> Advice:
     return Advice(
         sentence=first.sentence,
         rate_per_second=first.rate_per_second,
-        reasons=[cause.sentence for cause in reversed(known) if cause is not first],
+        reasons=[first.parts, *(cause.parts for cause in reversed(known) if cause is not first)],
     )
 
 
@@ -72,6 +72,7 @@ def _causes(stages: list[Stage], size: int, arrivals: Arrivals) -> TailCauses:
         ],
         leading=found.leading,
         sentence=found.sentence,
+        parts=found.parts,
     )
 
 

@@ -206,7 +206,7 @@ class CauseOfTail(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TailCauses(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the p99 of `pods` comes from at one size and load, and the cause that leads, in a sentence.
+    """Where the p99 of `pods` comes from at one size and load, and the cause that leads: a sentence, and all parts.
 
     `leading` is None where nothing was measured that would tell, or where the repeats do not tell two causes apart.
     """
@@ -219,6 +219,7 @@ class TailCauses(msgspec.Struct, frozen=True, kw_only=True):
     causes: list[CauseOfTail]
     leading: Cause | None
     sentence: str
+    parts: str
 
 
 class Result(msgspec.Struct, kw_only=True):

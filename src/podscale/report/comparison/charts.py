@@ -101,7 +101,7 @@ def _panel(
     )
     at = f", {words.number(rate)} requests/s" if rate else ""
     return alt.layer(spread, points).properties(
-        title=f"Size {size}{at}", width=width - _LABELS_WIDTH, height=alt.Step(34)
+        title=f"Size {size}{at}", width=width - _LABELS_WIDTH, height=alt.Step(36, **{"for": "position"})
     )
 
 

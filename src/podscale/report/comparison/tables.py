@@ -93,7 +93,7 @@ _COST = (
 
 
 def _table(title: str, note: str, columns: Sequence[_Column], found: Sequence[Variant]) -> Table:
-    named = [_Column("Variant", "", lambda variant: f"{variant.size}: {variant.topology}"), *columns]
+    named = [_Column("Variant", "", lambda variant: f"{variant.size}: {variant.topology}", text=True), *columns]
     headings = tuple(
         Column(column.heading, column.unit, lambda _: "", text=column.text, wrap=column.text) for column in named
     )
@@ -103,7 +103,7 @@ def _table(title: str, note: str, columns: Sequence[_Column], found: Sequence[Va
 
 def _causes(result: Result) -> Table:
     columns = ("Size and arrivals", ""), ("Cause", ""), ("Adds", "ms of p99"), ("In theory", "ms"), ("Evidence", "")
-    text = {"Cause", "Evidence"}
+    text = {"Size and arrivals", "Cause", "Evidence"}
     headings = tuple(
         Column(heading, unit, lambda _: "", text=heading in text, wrap=heading == "Evidence")
         for heading, unit in columns
