@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,15 +37,23 @@ class Visit:
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
-    """Start Chromium and end it; without it the test is skipped, or fails where CI is true."""
+def chromium(before: Sequence[str] = (), folder: Path | None = None) -> Iterator[Browser]:
+    """Start Chromium and end it; without it the test is skipped, or fails where CI is true.
+
+    `before` is what its command begins with where it has to start in another network; `folder` takes a script then.
+    """
     if not CHROMIUM.exists():
         missing = f"there is no {CHROMIUM}; install Debian's package chromium"
         if os.environ.get("CI") == "true":
             pytest.fail(missing)
         pytest.skip(missing)
+    program = CHROMIUM
+    if before and folder is not None:
+        program = folder / "chromium"
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(before)} {CHROMIUM} "$@"\n')
+        program.chmod(0o755)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         try:
             yield browser
         finally:

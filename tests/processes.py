@@ -15,13 +15,13 @@ import httpx
 from podscale.sweep.children import free_port
 
 
-def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float, what: str, every_seconds: float = 0.02) -> None:
     """Poll `condition` until it is true; fail with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.02)
+        time.sleep(every_seconds)
 
 
 @dataclass

@@ -7,6 +7,7 @@ import msgspec
 import typer
 from rich.console import Console
 
+from podscale import cli_steps as steps
 from podscale.sweep.compare_plan import COMPARE_OPTIONS, SWEEP_ALONE
 from podscale.sweep.options import OPTIONS
 
@@ -50,26 +51,25 @@ def compare(
 ) -> None:
     """Set n pods beside one pod of n workers, at the same CPU and memory, and say what their tail is made of."""
     parameters = dict(locals())
-    from podscale import cli  # noqa: PLC0415 - it imports this module to register the command
+    from podscale.cli import refusals  # noqa: PLC0415 - it imports this module to register the command
 
-    with cli.refusals():
+    with refusals():
         names = [name for name in _ROWS if name not in SWEEP_ALONE]
         beside = ["sizes", "option", "out"]
         given = {name: parameters[name] for name in [*names, *beside] if parameters[name] is not None}
         if resume is not None:
-            plan, earlier = cli.resumed(resume, given, "compare")
+            plan, earlier = steps.resumed(resume, given, "compare")
         else:
             given.pop("out", None)
             plan, earlier = _planned(given), None
         if dry_run:
             _print_plan(plan, as_json=as_json)
             return
-        code = _compare(plan, resume or cli.new_folder(out), earlier, as_json=as_json)
+        code = _compare(plan, resume or steps.new_folder(out), earlier, as_json=as_json)
     raise typer.Exit(code)
 
 
 def _planned(given: dict[str, Any]) -> Any:
-    from podscale import cli  # noqa: PLC0415
     from podscale.sweep.compare_plan import make_compare_plan  # noqa: PLC0415
     from podscale.sweep.environment import usable_cores  # noqa: PLC0415
     from podscale.sweep.topologies import Base  # noqa: PLC0415
@@ -78,8 +78,8 @@ def _planned(given: dict[str, Any]) -> Any:
     return make_compare_plan(
         cores=usable_cores(),
         base=Base(),
-        sizes=cli.sizes_of(sizes),
-        options=cli.options_of(options or []),
+        sizes=steps.sizes_of(sizes),
+        options=steps.options_of(options or []),
         topologies=[name.strip() for name in names.split(",") if name.strip()] if names is not None else None,
         **given,
     )
@@ -101,7 +101,6 @@ def _print_plan(plan: Any, *, as_json: bool) -> None:
 
 
 def _compare(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
-    from podscale import cli  # noqa: PLC0415
     from podscale.progress import TerminalObserver  # noqa: PLC0415
     from podscale.sweep.compare import Comparison  # noqa: PLC0415
     from podscale.sweep.compare_plan import estimate_seconds  # noqa: PLC0415
@@ -112,10 +111,10 @@ def _compare(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     console = Console(stderr=True)
-    with cli.one_interruption(console):
+    with steps.one_interruption(console):
         target = LocalTarget(logs, one_core_each=plan.one_core_each)
         load = LocalLocust(locustfile, target.url, plan.locust_workers, logs)
         with TerminalObserver(console, estimate_seconds(plan)) as observer:
             result = Comparison(plan, target, load, folder=folder, observer=observer, earlier=earlier).run()
-        cli.write_and_print(result, folder, as_json=as_json)
-    return cli.exit_code(result)
+        steps.write_and_print(result, folder, as_json=as_json)
+    return steps.exit_code(result)

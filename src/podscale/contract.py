@@ -26,6 +26,8 @@ METRICS = "/metrics"
 POD_HEADER = "X-Podscale-Pod"
 PROCESS_HEADER = "X-Podscale-Process"
 SERVER_TIMING_HEADER = "Server-Timing"
+# Opens the stage protocol of a Locust page that has a login: the password of that login.
+LOGIN_HEADER = "X-Podscale-Login"
 
 # Metrics of a pod. Counters are named as scraped, with `_total`.
 REQUESTS = "http_requests_total"  # method, route, status
@@ -53,7 +55,8 @@ PROCESS_MEMORY_BYTES = "process_resident_memory_bytes"
 #   POST   STAGE_PATH  with a StageOrder    -> 202 and the StageReport; 409 while another stage runs; 400 bad order
 #   GET    STAGE_PATH                       -> 200 and the StageReport of the newest stage; 404 before the first
 #   DELETE STAGE_PATH                       -> 200 and the StageReport: stops the stage, keeps what was measured
-#   GET    WORKERS_PATH                     -> 200 and {"workers": number of workers that are ready}
+#   GET    WORKERS_PATH                     -> 200 and a LoadReport
+# Behind a login of Locust's page each of them is redirected (302), unless LOGIN_HEADER has the password.
 STAGE_PATH = "/podscale/stage"
 WORKERS_PATH = "/podscale/workers"
 
@@ -70,6 +73,7 @@ class StageOrder(TypedDict):
     `users` counts closed users over all workers; `rate_per_second` is the arrival rate of all workers together.
     `connections` is "new" (one for each visit), "keep", or a number: visits before a connection is closed.
     `options` are custom arguments of the locustfile, as its start form has them (`{"cpu_time_ms": 50}`).
+    `host` is what to load, as `http://name:port`; what Locust was started with where absent.
     """
 
     id: str
@@ -84,6 +88,14 @@ class StageOrder(TypedDict):
     expect_workers: int
     scenario: NotRequired[str]  # name of the user class to run; all of the locustfile's where absent
     options: NotRequired[dict[str, str | int | float]]
+    host: NotRequired[str]
+
+
+class LoadReport(TypedDict):
+    """What the master has to send load with: workers that are ready, and the user classes of its locustfile."""
+
+    workers: int
+    user_classes: list[str]
 
 
 class Quantiles(TypedDict):

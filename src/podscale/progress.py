@@ -38,6 +38,15 @@ class TerminalObserver:
         """The total grows when stages come that the estimate did not know."""
         self._planned += stages
 
+    def says(self, text: str) -> None:
+        """A line that somebody who looks later has to see."""
+        self._console.print(Text(text))
+
+    def waits(self, text: str) -> None:
+        """What is being waited for, on the bar."""
+        if len(self._ended) < len(self._planned):
+            self._show(self._planned[len(self._ended)], text)
+
     def started(self, stage: StagePlan) -> None:
         """Name the stage on the bar."""
         self._began_at = time.monotonic()

@@ -133,7 +133,7 @@ def test_a_comparison_measures_all_topologies_at_one_load_and_names_the_cause(tm
 
 
 def test_stages_of_one_arrangement_follow_each_other(tmp_path: Path) -> None:
-    """Three stages at load need one arrangement, so there are at most 4 for capacity and 4 more; each start is timed."""
+    """Stages at load share an arrangement, so there are at most 4 for capacity and 4 more; each start is timed."""
     load = PretendedArrangedLoad(PretendedArranger())
     comparison, _ = comparison_of(tmp_path, load)
     result = comparison.run()

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from podscale.contract import StageOrder, StageReport
-from podscale.sweep.locust import LocalLocust, LocustError, StageClient, locustfile_of, plugin_file
+from podscale.sweep.locust import HttpMaster, LocalLocust, LocustError, StageClient, locustfile_of, plugin_file
 from tests.processes import running_pod, wait_until
 
 
@@ -85,14 +85,14 @@ def test_a_refused_order_and_a_silent_master_are_told_in_words(tmp_path: Path) -
 
     server = HTTPServer(("127.0.0.1", 0), Refusing)
     Thread(target=server.serve_forever, daemon=True).start()
-    client = StageClient(f"http://127.0.0.1:{server.server_port}")
+    client = StageClient(HttpMaster(f"http://127.0.0.1:{server.server_port}"))
     with pytest.raises(LocustError, match="refused: another stage runs"):
         client.run(order(), _ignore)
     client.close()
     server.shutdown()
     server.server_close()
-    silent = StageClient("http://127.0.0.1:9")
-    assert silent.workers() is None
+    silent = StageClient(HttpMaster("http://127.0.0.1:9"))
+    assert silent.load() is None
     with pytest.raises(LocustError, match="does not answer"):
         silent.stop()
     silent.close()

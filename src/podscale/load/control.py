@@ -43,6 +43,7 @@ class Control:
         self._keys = itertools.count(1)
         self._starting_by_order = False
         self._options_at_start = dict(vars(self._options))
+        self._host_at_start = environment.host
         runner.register_message(READY, self._to_stage(Stage.on_ready))
         runner.register_message(SNAPSHOT, self._to_stage(Stage.on_snapshot))
         environment.events.test_start.add_listener(self._on_test_start)
@@ -61,8 +62,9 @@ class Control:
             raise Busy(f"stage {self.newest.order['id']} is running; stop it first, or wait until it has ended")
         scenario = order.get("scenario")
         chosen = [user_class for name, user_class in user_classes.items() if scenario in {None, name}]
-        self._check_host(chosen)
         # What an earlier order or a person has set does not count.
+        self._environment.host = order.get("host", self._host_at_start)
+        self._check_host(chosen)
         at_start = {name: self._options_at_start[name] for name in options}
         vars(self._options).update(at_start | order.get("options", {}))
         return self._begin(order, chosen)
@@ -92,6 +94,10 @@ class Control:
         )
         gevent.spawn(self._run, self.newest)
         return self.newest.report()
+
+    def user_classes(self) -> list[str]:
+        """Names that an order's `scenario` may have."""
+        return sorted(self._user_classes())
 
     def _check_host(self, user_classes: list[type[User]]) -> None:
         if self._environment.host:

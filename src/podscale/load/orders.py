@@ -34,6 +34,10 @@ def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def _address(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("http://", "https://"))
+
+
 def is_connections(value: object) -> bool:
     """Whether it is a connection policy: new, keep, or a whole number above 0 as text."""
     return isinstance(value, str) and (value in {"new", "keep"} or (value.isdecimal() and int(value) > 0))
@@ -52,6 +56,7 @@ RULES = (
     Rule("expect_workers", "a whole number above 0", lambda value: _whole(value) and value > 0),
     Rule("scenario", "the name of a user class", lambda value: isinstance(value, str), required=False),
     Rule("options", "an object", lambda value: isinstance(value, dict), required=False),
+    Rule("host", "an address such as http://name:8000", _address, required=False),
 )
 
 

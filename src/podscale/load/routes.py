@@ -1,16 +1,20 @@
 """The stage protocol over HTTP, and the live view of the stage on Locust's page."""
 
+import functools
+import hmac
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 
 from flask import Response, jsonify, request
 from locust.web import WebUI
 
-from podscale.contract import STAGE_PATH, WORKERS_PATH, StageReport
+from podscale.contract import LOGIN_HEADER, STAGE_PATH, WORKERS_PATH, LoadReport, StageReport
 from podscale.load.control import Busy, Control
 from podscale.load.orders import OrderError
 
 TAB = "podscale"
+View = Callable[[], tuple[Response, int]]
 
 
 def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
@@ -37,7 +41,8 @@ def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
         return (_line("no stage has been started yet"), 404) if report is None else (jsonify(report), 200)
 
     def workers() -> tuple[Response, int]:
-        return jsonify({"workers": len(control.fleet.ready())}), 200
+        report: LoadReport = {"workers": len(control.fleet.ready()), "user_classes": control.user_classes()}
+        return jsonify(report), 200
 
     routes = (
         (STAGE_PATH, "POST", post),
@@ -49,9 +54,22 @@ def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
         web_ui.app.add_url_rule(
             base_path + path,
             endpoint=f"podscale_{view.__name__}",
-            view_func=web_ui.auth_required_if_enabled(view),
+            view_func=_behind_login(web_ui, view),
             methods=[method],
         )
+
+
+def _behind_login(web_ui: WebUI, view: View) -> Callable[[], object]:
+    """`view` for people who have logged in, and for a sweep that knows the password (LOGIN_PASSWORD)."""
+    for_people: Callable[[], object] = web_ui.auth_required_if_enabled(view)
+    password = os.environ.get("LOGIN_PASSWORD", "")
+
+    @functools.wraps(view)
+    def guarded() -> object:
+        given = request.headers.get(LOGIN_HEADER, "")
+        return view() if password and hmac.compare_digest(given.encode(), password.encode()) else for_people()
+
+    return guarded
 
 
 def add_tab(web_ui: WebUI, control: Control, base_path: str) -> None:

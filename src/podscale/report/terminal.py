@@ -41,6 +41,18 @@ def plan_table(rows: Sequence[PlanRow], total_seconds: float) -> RenderableType:
     return Group(table, Text(f"{len(rows)} stages, about {duration(total_seconds)}.", style="bold"))
 
 
+def checks_table(rows: Sequence[tuple[str, str, str]]) -> RenderableType:
+    """What was looked at before a start: how it stands, what it is, and what was found."""
+    table = Table(box=None, pad_edge=False, header_style="bold underline")
+    table.add_column("Check", no_wrap=True)
+    table.add_column("State", no_wrap=True)
+    table.add_column("Found", overflow="fold")
+    styles = {"refused": "bold red", "warning": "yellow"}
+    for state, name, text in rows:
+        table.add_row(Text(name), Text(state), Text(text), style=styles.get(state, ""))
+    return Group(table, Text(""))
+
+
 def duration(seconds: float) -> str:
     """Minutes and seconds: "2 min 41 s"."""
     minutes, rest = divmod(round(seconds), 60)
@@ -96,7 +108,10 @@ def advice(result: Result) -> RenderableType:
     if result.advice is None:
         return Group(*lines, Text("No advice: the sweep did not come that far."))
     lines.append(Text(result.advice.sentence, style="bold green" if result.advice.verified else "bold"))
-    return Group(*lines, *(_indented(reason) for reason in result.advice.reasons))
+    reasons = list(result.advice.reasons)
+    if result.overhead_fraction is not None:
+        reasons.append(f"{result.overhead_fraction:.0%} of the time was outside of measuring windows")
+    return Group(*lines, *(_indented(reason) for reason in reasons))
 
 
 def _cells(result: Result, stage: Stage) -> list[str]:

@@ -35,17 +35,17 @@ class Comparison(Sweep):
         folder: Path,
         observer: Observer,
         earlier: Result | None = None,
+        keep: Callable[[Result], None] = lambda _: None,
     ) -> None:
         self._comparison = plan
         self._arranger = target
-        super().__init__(plan, target, load, folder=folder, observer=observer, earlier=earlier)
+        super().__init__(plan, target, load, folder=folder, observer=observer, earlier=earlier, keep=keep)
 
     def _make_measurer(self) -> Measurer:
         return Measurer(
             self._comparison,
             self._arranger,
             self._load,
-            cores=self._cores,
             on_report=self._observer.heard,
             bring=self._bring,
             disturb=lambda wanted: Kill(self._arranger, time.monotonic) if wanted.purpose == "recovery" else None,

@@ -16,9 +16,10 @@ import psutil
 
 from podscale import contract
 from podscale.sweep.children import Child, free_port, stop_all
+from podscale.sweep.environment import usable_cores
 from podscale.sweep.results import Budget
 from podscale.sweep.scrape import PodReading, scrape
-from podscale.sweep.targets import NotReachedError
+from podscale.sweep.targets import MachineReading, NotReachedError, this_machine
 from podscale.sweep.topologies import Base
 
 HOST = "127.0.0.1"
@@ -76,6 +77,7 @@ class LocalTarget:
 
     name = "local"
     base = Base()
+    sampled = False
 
     def __init__(self, folder: Path, *, one_core_each: bool) -> None:
         self._folder = folder
@@ -92,6 +94,7 @@ class LocalTarget:
         self._port_holder.bind((HOST, 0))
         self._port: int = self._port_holder.getsockname()[1]
         self.url = f"http://{HOST}:{self._port}"
+        self.cores: float | None = usable_cores()
         # One event loop fills one core; jobs in worker processes may fill more.
         self.cores_per_pod = 1.0 if one_core_each else float("inf")
 
@@ -150,6 +153,10 @@ class LocalTarget:
     def read(self) -> list[PodReading]:
         """Counters of every pod, now."""
         return [pod.read(self._client) for pod in self._pods]
+
+    def machine(self) -> MachineReading | None:
+        """This machine."""
+        return this_machine()
 
     def close(self) -> None:
         """End every pod and let the port go."""

@@ -1,20 +1,29 @@
 """Measures one stage: scale, run the load, read the pods at both ends of the window, judge."""
 
+import time
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Protocol
 
 import msgspec
-import psutil
 
 from podscale.contract import StageOrder, StageReport
 from podscale.sweep.locust import LocustError, StageClient
 from podscale.sweep.plan import Plan, StagePlan
 from podscale.sweep.results import Generator, Latency, Stage
-from podscale.sweep.scrape import PodReading, Usage, usage
-from podscale.sweep.targets import NotReachedError, Target
+from podscale.sweep.scrape import PodReading, Usage, memory, usage
+from podscale.sweep.targets import MachineReading, NotReachedError, Target
 from podscale.sweep.verdict import Facts, judge
+
+# The closing reading is begun this long before the window's end, so that it does not see how the load ends: this
+# share of the window, and no more than the seconds.
+CLOSING_SHARE = 0.05
+CLOSING_SECONDS = 0.5
+# A reading counts if it was taken this close to the window; one that came late saw idle pods.
+EDGE_SHARE = 0.1
+# How often counters are read in the window that come with times of their own, some seconds old.
+SAMPLE_SECONDS = 5.0
 
 
 class Interrupted(BaseException):
@@ -25,6 +34,7 @@ class Load(Protocol):
     """What gives the sweep a Locust master with all its workers."""
 
     worker_count: int
+    more_workers: str  # what to do when the workers are saturated
 
     def client(self) -> StageClient:
         """The stage protocol; raises LocustError."""
@@ -51,7 +61,7 @@ class Disturbance(Protocol):
 
 
 class Measurer:
-    """Measures stages of one plan on one target. `cores` are the machine's; `on_report` hears of the running load.
+    """Measures stages of one plan on one target; `on_report` hears of the running load.
 
     `bring` makes the target what a stage wants, and returns the seconds until all were ready, None where nothing had
     to start; a sweep scales. `disturb` gives a stage its disturbance, if it has one.
@@ -63,7 +73,6 @@ class Measurer:
         target: Target,
         load: Load,
         *,
-        cores: int,
         on_report: Callable[[StageReport], None],
         bring: Callable[[StagePlan], float | None] | None = None,
         disturb: Callable[[StagePlan], Disturbance | None] = lambda _: None,
@@ -71,7 +80,6 @@ class Measurer:
         self._plan = plan
         self._target = target
         self._load = load
-        self._cores = cores
         self._on_report = on_report
         self._bring = bring or (lambda wanted: target.scale(wanted.size))
         self._disturb = disturb
@@ -90,12 +98,14 @@ class Measurer:
         )
         facts = Facts(
             stage=stage,
-            cores=self._cores,
-            cores_per_pod=self._target.cores_per_pod if wanted.cores_each is None else wanted.cores_each,
+            cores_per_pod=self._cores_each(wanted),
+            more_workers=self._load.more_workers,
             slo_p99_seconds=self._plan.slo_p99_seconds,
         )
         try:
             ready_seconds = self._bring(wanted)
+            # Known for certain only now: a limit, for one, is read from living pods.
+            facts = msgspec.structs.replace(facts, cores_per_pod=self._cores_each(wanted))
         except NotReachedError as error:
             return Measured(judge(msgspec.structs.replace(facts, not_reached=str(error))))
         except Interrupted as interrupted:
@@ -103,7 +113,7 @@ class Measurer:
         return self._under_load(wanted, facts, msgspec.structs.replace(stage, ready_seconds=ready_seconds))
 
     def _under_load(self, wanted: StagePlan, facts: Facts, stage: Stage) -> Measured:
-        watch = WindowWatch(self._target)
+        watch = WindowWatch(self._target, wanted.asked.measure_seconds)
         disturbance = self._disturb(wanted)
         before = self._target.read()
         loaded = self._run(wanted, [watch.see, self._on_report, *([disturbance.see] if disturbance else [])])
@@ -116,13 +126,18 @@ class Measurer:
         facts = msgspec.structs.replace(
             facts,
             stage=stage,
+            cores=self._target.cores if watch.cores is None else watch.cores,
             mean_queue_seconds=watch.usage().mean_queue_seconds,
+            unread=watch.unread(),
             identified=set(stage.requests_by_pod) != {"unknown"},
             lost_pods=() if disturbance else _lost(before, after),
             void=loaded.void,
             interrupted="stopped before the window was whole" if loaded.interrupted else None,
         )
         return Measured(judge(facts), loaded.interrupted)
+
+    def _cores_each(self, wanted: StagePlan) -> float:
+        return self._target.cores_per_pod if wanted.cores_each is None else wanted.cores_each
 
     def _run(self, wanted: StagePlan, ears: list[Callable[[StageReport], None]]) -> "_Loaded":
         def hear(report: StageReport) -> None:
@@ -168,34 +183,109 @@ class _Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WindowWatch:
-    """Reads pods and node when the measuring window opens and when it closes."""
+    """Reads pods and machine when the measuring window opens and as it closes."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, measure_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._target = target
-        self._state = ""
-        self._readings: list[tuple[list[PodReading], tuple[float, float]]] = []
+        self._measure_seconds = measure_seconds
+        self._clock = clock
+        self._opened_at: float | None = None
+        self._read_at = 0.0
+        self._closed = False
+        self._window: tuple[float, float] | None = None  # on the clock of the load, seconds since the epoch
+        self._pods: list[list[PodReading]] = []
+        self._machine: list[MachineReading] = []
 
     def see(self, report: StageReport) -> None:
-        """Hear of the stage's state; reads at the two changes that matter."""
-        state = report["state"]
-        opens = state == "measuring" and not self._readings
-        closes = state != "measuring" and self._state == "measuring" and len(self._readings) == 1
-        self._state = state
-        if opens or closes:
-            self._readings.append((self._target.read(), _node_times()))
+        """Hear of the stage's state; reads at the moments that matter."""
+        if self._closed or (report["state"] != "measuring" and self._opened_at is None):
+            return
+        now = self._clock()
+        if self._opened_at is None:
+            self._opened_at = now
+            self._read()
+            return
+        closing = min(CLOSING_SECONDS, CLOSING_SHARE * self._measure_seconds)
+        self._closed = report["state"] != "measuring" or report["seconds_left"] <= closing
+        started, ended = report["window_started_at"], report["window_ended_at"]
+        if started is not None and ended is not None:
+            self._window = started, ended
+        if self._closed:
+            self._read()
+        elif now - self._read_at >= SAMPLE_SECONDS:
+            self._sample()
 
     def usage(self) -> Usage:
-        """What the pods used between the two readings."""
-        if len(self._readings) < 2:
-            return Usage(seconds=0.0)
-        return usage(self._readings[0][0], self._readings[1][0])
+        """What the pods used between the first and the last reading of the window."""
+        if self._target.sampled:
+            found = usage(*sampled_within(self._pods, self._window))
+            return msgspec.structs.replace(found, memory_bytes=memory(self._pods[-1]) if self._pods else None)
+        return usage(self._pods[0], self._pods[-1]) if len(self._pods) > 1 else Usage(seconds=0.0)
 
     def node_cpu_fraction(self) -> float | None:
-        """Busy share of all cores between the two readings."""
-        if len(self._readings) < 2:
+        """Busy share of all cores between the first and the last reading of the window."""
+        readings = [each for each in self._machine if each.at_seconds is None or _within(each.at_seconds, self._window)]
+        if len(readings) < 2 or readings[-1].total_seconds <= readings[0].total_seconds:
             return None
-        (busy_before, all_before), (busy_after, all_after) = self._readings[0][1], self._readings[1][1]
-        return (busy_after - busy_before) / (all_after - all_before) if all_after > all_before else None
+        busy = readings[-1].busy_seconds - readings[0].busy_seconds
+        return busy / (readings[-1].total_seconds - readings[0].total_seconds)
+
+    @property
+    def cores(self) -> float | None:
+        """Of the machine, or of the nodes that carry the pods."""
+        return self._machine[-1].cores if self._machine else None
+
+    def unread(self) -> str | None:
+        """Why the pods' figures are unknown although they ran, in words."""
+        if not self._closed:
+            return None
+        if self._target.sampled and not any(sampled_within(self._pods, self._window)):
+            return "no counters of the pods fell into the window; they come every 10 to 15 s, a longer window has them"
+        if len(self._pods) < 2:
+            return "the pods could not be read at both edges of the window, so their CPU is unknown"
+        return None
+
+    def _sample(self) -> None:
+        """Read again what comes with times of its own, and may fall into the window only now."""
+        self._read_at = self._clock()
+        if self._target.sampled:
+            self._pods.append(self._target.read())
+        if self._machine and self._machine[-1].at_seconds is not None:
+            self._machine += filter(None, [self._target.machine()])
+
+    def _read(self) -> None:
+        self._read_at = self._clock()
+        pods, machine = self._target.read(), self._target.machine()
+        passed = self._clock() - (self._opened_at or 0.0)
+        if passed > (1 + EDGE_SHARE) * self._measure_seconds + CLOSING_SECONDS:
+            self._pods = []  # somebody held us up, an API server that was away for one: the load had ended
+            return
+        self._pods.append(pods)
+        if machine is not None:
+            self._machine.append(machine)
+
+
+def sampled_within(
+    readings: list[list[PodReading]], window: tuple[float, float] | None
+) -> tuple[list[PodReading], list[PodReading]]:
+    """Of counters with times of their own: for each pod the first and the last that fall into the window.
+
+    Both lists are empty unless that are two different moments for every pod: a sum over some pods says nothing.
+    """
+    first: dict[str, PodReading] = {}
+    last: dict[str, PodReading] = {}
+    for reading in (pod for pods in readings for pod in pods):
+        if _within(reading.at_seconds, window):
+            first.setdefault(reading.pod, reading)
+            last[reading.pod] = reading
+    everyone = {pod.pod for pods in readings for pod in pods}
+    if not all(pod in first and first[pod].at_seconds < last[pod].at_seconds for pod in everyone):
+        return [], []
+    return list(first.values()), list(last.values())
+
+
+def _within(at_seconds: float, window: tuple[float, float] | None) -> bool:
+    return window is not None and window[0] <= at_seconds <= window[1] + CLOSING_SECONDS
 
 
 def with_load(stage: Stage, report: StageReport) -> Stage:
@@ -225,11 +315,14 @@ def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], w
     if cpu_seconds is not None and stage.measured_seconds and window.seconds:
         # The two readings stand a poll's length beside the window's edges: keep the rate, not the difference.
         cpu_seconds *= stage.measured_seconds / window.seconds
+    per_request = window.cpu_seconds_per_request
+    if window.requests is None and cpu_seconds is not None and stage.requests:
+        per_request = cpu_seconds / stage.requests  # pods that count nothing: by what the load counted
     return msgspec.structs.replace(
         stage,
         server_requests=usage(before, after).requests,
         cpu_seconds=cpu_seconds,
-        cpu_seconds_per_request=window.cpu_seconds_per_request,
+        cpu_seconds_per_request=per_request,
         throttled=window.throttled,
         memory_bytes=window.memory_bytes,
         node_cpu_fraction=watch.node_cpu_fraction(),
@@ -252,12 +345,4 @@ def _lost(before: list[PodReading], after: list[PodReading]) -> tuple[str, ...]:
 
 
 def _answering(readings: list[PodReading]) -> set[str]:
-    return {reading.pod for reading in readings if reading.requests is not None}
-
-
-def _node_times() -> tuple[float, float]:
-    """Busy and total CPU seconds of all cores since boot."""
-    times = psutil.cpu_times()
-    # Guest time is counted in user time already, see proc_stat(5).
-    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
-    return total - times.idle - getattr(times, "iowait", 0.0), total
+    return {reading.pod for reading in readings if reading.alive}

@@ -15,17 +15,20 @@ class Scenario(msgspec.Struct, frozen=True):
     `one_core`: the work runs on the pod's event loop, which fills one core at most; else in child processes.
     """
 
-    user_class: str
+    user_class: str | None
     work_options: tuple[str, ...] = ()
     one_core: bool = True
 
 
+OWN = "own"
 SCENARIOS: Mapping[str, Scenario] = {
     "blocking": Scenario("Blocking", ("cpu_time_ms", "clock")),
     "worker": Scenario("Worker", ("cpu_time_ms", "clock"), one_core=False),
     "primes": Scenario("Primes"),
     "prime": Scenario("Prime", one_core=False),
     "timestamp": Scenario("Timestamp"),
+    # On a cluster, where Locust runs a locustfile that the sweep does not have.
+    OWN: Scenario(None, one_core=False),
 }
 
 
@@ -75,7 +78,13 @@ OPTIONS: dict[str, Option] = {
     row.name: row
     for row in (
         Option("repeats", "--repeats", 2, "How often each size is measured, in random order.", 1, 100),
-        Option("scenario", "--scenario", "blocking", "What a request does.", choices=tuple(SCENARIOS)),
+        Option(
+            "scenario",
+            "--scenario",
+            "blocking",
+            "What a request does; own: all of Locust's own locustfile.",
+            choices=tuple(SCENARIOS),
+        ),
         Option("locustfile", "--locustfile", None, "Your own locustfile instead of a scenario."),
         Option(
             "model",
@@ -137,6 +146,40 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("goal", "--goal/--no-goal", True, "Check how many pods hold the latency goal at the rate."),
         Option("url", "--url", None, "Measure this running service as it is, at one size."),
+        Option(
+            "target",
+            "--target",
+            None,
+            "Where the pods are.",
+            choices=("local", "kubernetes"),
+            default_note="local; kubernetes with --deployment",
+        ),
+        Option("deployment", "--deployment", None, "The Deployment to scale; any one will do."),
+        Option(
+            "context",
+            "--context",
+            None,
+            "Of the kubeconfig.",
+            default_note="the current one, or this pod's own cluster",
+        ),
+        Option("namespace", "--namespace", None, "Of the Deployment.", default_note="the context's"),
+        Option(
+            "service", "--service", None, "The Service in front of it.", default_note="the one that selects its pods"
+        ),
+        Option("port", "--port", None, "Port of the Service.", 1, 65535, default_note="its only one, or http"),
+        Option("container", "--container", None, "The container that works.", default_note="the first"),
+        Option(
+            "locust",
+            "--locust",
+            None,
+            "Locust's release, as NAME or NAMESPACE/NAME.",
+            default_note="the Deployment's own",
+        ),
+        Option("host", "--host", None, "What Locust loads.", default_note="the Service"),
+        Option("ready_seconds", "--ready-seconds", 120.0, "How long new pods may take to be Ready.", 1, 3600),
+        Option("max_pods", "--max-pods", 64, "Refuse larger sizes.", 1, 10_000),
+        Option("max_rate", "--max-rate", 2000.0, "On a cluster: refuse a higher --rate.", 0.1, 100_000),
+        Option("max_minutes", "--max-minutes", 60.0, "On a cluster: refuse a sweep that takes longer.", 0.1, 10_000),
         Option("seed", "--seed", 1, "For the random order of the sizes.", 0, 2**31),
     )
 }

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from podscale.contract import Arrivals, Model
-from podscale.sweep.options import OPTIONS, SCENARIOS, OptionError
+from podscale.sweep.options import OPTIONS, OWN, SCENARIOS, OptionError
 from podscale.sweep.results import Asked, Budget, Purpose, TopologyName
 
 Clock = Literal["cpu", "wall", "sleep"]
@@ -22,14 +22,14 @@ DEFAULT_SLO_SERVICE_TIMES = 10
 MAX_GOAL_STAGES = 4
 # Scaling, waiting until pods are idle, and draining, for each stage: for the estimate of the time only.
 OVERHEAD_SECONDS = 1.5
-# Of pods on one machine: enough for pods that sleep, and far from what a typing error asks for.
-LARGEST_SIZE = 64
+# On a cluster, whose cores are not known before it is asked.
+CLUSTER_SIZES = (1, 2, 4)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A sweep, whole and checked; `options.OPTIONS` says what each field means. Built by `make_plan`."""
 
-    target: Literal["local", "url"]
+    target: Literal["local", "url", "kubernetes"]
     url: str | None
     sizes: list[int]
     repeats: int
@@ -50,6 +50,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     locust_workers: int
     goal: bool
     seed: int
+    # On a cluster; with defaults, so that plans of results from before are read.
+    deployment: str | None = None
+    context: str | None = None
+    namespace: str | None = None
+    service: str | None = None
+    port: int | None = None
+    container: str | None = None
+    locust: str | None = None
+    host: str | None = None
+    ready_seconds: float = 120.0
+    max_pods: int = 64
+    max_rate: float = 2000.0
+    max_minutes: float = 60.0
 
     @property
     def slo_p99_seconds(self) -> float:
@@ -109,13 +122,17 @@ def make_plan(
         row.check(values[name])
     if values["url"] is not None and sizes is not None:
         raise OptionError("--url measures a service as it is, at one size; leave --sizes out")
-    chosen = [1] if values["url"] is not None else sorted(default_sizes(cores) if sizes is None else sizes)
-    _check_sizes(chosen)
-    if values["locust_workers"] is None:
+    values["target"] = _target(values)
+    defaults = {"url": [1], "kubernetes": list(CLUSTER_SIZES)}.get(values["target"]) or default_sizes(cores)
+    chosen = sorted(defaults if sizes is None else sizes)
+    _check_sizes(chosen, values["max_pods"])
+    if values["target"] == "kubernetes":
+        _check_cluster(values)
+        values["locust_workers"] = 0  # as many as run there
+    elif values["locust_workers"] is None:
         # One Locust process fills one core; the pods of the largest size need theirs.
         values["locust_workers"] = max(1, min(4, cores - max(chosen)))
-    target = "url" if values["url"] is not None else "local"
-    plan = msgspec.convert({"sizes": chosen, "target": target, "options": options or {}} | values, Plan)
+    plan = msgspec.convert({"sizes": chosen, "options": options or {}} | values, Plan)
     _check_fit(plan)
     return plan
 
@@ -172,12 +189,35 @@ def asked_of(plan: Plan, size: int) -> Asked:
     )
 
 
-def _check_sizes(sizes: list[int]) -> None:
+def _target(values: dict[str, Any]) -> str:
+    """What was asked for, or what follows from the rest."""
+    if values["url"] is not None and (values["deployment"] is not None or values["target"] is not None):
+        raise OptionError("--url measures a service as it is, and scales nothing; leave out --target and --deployment")
+    if values["deployment"] is not None and values["target"] == "local":
+        raise OptionError("--deployment is for --target kubernetes; leave one of them out")
+    if values["url"] is not None:
+        return "url"
+    return "kubernetes" if values["deployment"] is not None else values["target"] or "local"
+
+
+def _check_cluster(values: dict[str, Any]) -> None:
+    if values["deployment"] is None:
+        raise OptionError("--target kubernetes needs --deployment, the name of what is to be scaled")
+    if values["locustfile"] is not None:
+        raise OptionError(
+            "--locustfile: on a cluster Locust runs what it was installed with: give the chart yours by "
+            "--set-file locust.locustfile=..., and say --scenario own here"
+        )
+    if values["locust_workers"] is not None:
+        raise OptionError("--locust-workers: on a cluster scale Locust's Deployment of workers instead")
+
+
+def _check_sizes(sizes: list[int], most: int) -> None:
     if not sizes:
         raise OptionError("--sizes is empty; give at least one size, as in --sizes 1,2,4")
     for size in sizes:
-        if not 1 <= size <= LARGEST_SIZE:
-            raise OptionError(f"--sizes: {size} is not between 1 and {LARGEST_SIZE}")
+        if not 1 <= size <= most:
+            raise OptionError(f"--sizes: {size} is not between 1 and {most}; --max-pods raises the latter")
     if len(set(sizes)) != len(sizes):
         raise OptionError(f"--sizes names a size twice: {','.join(map(str, sizes))}; use --repeats for repeats")
 
@@ -192,3 +232,17 @@ def _check_fit(plan: Plan) -> None:
         raise OptionError(f"--locustfile: there is no file {plan.locustfile}")
     if plan.url is not None and not plan.url.startswith(("http://", "https://")):
         raise OptionError(f"--url: {plan.url!r} does not start with http:// or https://")
+    if plan.target == "kubernetes":
+        _check_caps(plan)
+    elif plan.scenario == OWN:
+        raise OptionError("--scenario own is for --deployment; here give your file by --locustfile")
+
+
+def _check_caps(plan: Plan) -> None:
+    if (plan.rate_per_second or 0) > plan.max_rate:
+        raise OptionError(f"--rate: {plan.rate_per_second:g} is above {plan.max_rate:g}; --max-rate raises that")
+    minutes = estimate_seconds(plan) / 60
+    if minutes > plan.max_minutes:
+        raise OptionError(
+            f"this takes {minutes:.0f} minutes, more than {plan.max_minutes:g}; --max-minutes raises that"
+        )

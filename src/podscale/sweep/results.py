@@ -236,6 +236,8 @@ class Result(msgspec.Struct, kw_only=True):
     advice: Advice | None = None
     causes: list[TailCauses] = []
     aborted: str | None = None
+    # Of the wall time of the last run, what was outside of measuring windows: scaling, waiting, warm-up, tidying up.
+    overhead_fraction: float | None = None
 
 
 class ResultError(Exception):

@@ -3,7 +3,8 @@
 Whatever way it ends, what was measured is in `result.json`, and the target is put back as it was found.
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -35,17 +36,27 @@ class Observer(Protocol):
 
 
 class Sweep:
-    """One sweep of `plan`, writing to `folder`. `earlier` is the broken run to go on from."""
+    """One sweep of `plan`, writing to `folder`, and to `keep` as well. `earlier` is the broken run to go on from."""
 
     def __init__(
-        self, plan: Plan, target: Target, load: Load, *, folder: Path, observer: Observer, earlier: Result | None = None
+        self,
+        plan: Plan,
+        target: Target,
+        load: Load,
+        *,
+        folder: Path,
+        observer: Observer,
+        earlier: Result | None = None,
+        keep: Callable[[Result], None] = lambda _: None,
     ) -> None:
         self._plan = plan
         self._target = target
         self._load = load
         self._folder = folder
         self._observer = observer
-        self._cores = environment.usable_cores()
+        self._keep = keep
+        self._begun_at = time.monotonic()
+        self._measured_seconds = 0.0
         self._measurer = self._make_measurer()
         self._result = earlier or Result(
             id=folder.name,
@@ -66,14 +77,16 @@ class Sweep:
         except Interrupted as interrupted:
             self._result.aborted = str(interrupted)
         finally:
-            self._load.close()
-            self._target.close()
-            if self._result.stages:
-                self._conclude()
+            try:
+                self._load.close()
+                self._target.close()
+            finally:
+                if self._result.stages:
+                    self._conclude()
         return self._result
 
     def _make_measurer(self) -> Measurer:
-        return Measurer(self._plan, self._target, self._load, cores=self._cores, on_report=self._observer.heard)
+        return Measurer(self._plan, self._target, self._load, on_report=self._observer.heard)
 
     def _measure_all(self) -> None:
         self._measure_missing(capacity_stages(self._plan))
@@ -109,7 +122,8 @@ class Sweep:
         self._observer.started(wanted)
         measured = self._measurer.measure(wanted)
         self._result.stages.append(measured.stage)
-        save(self._result, self._folder)
+        self._measured_seconds += measured.stage.measured_seconds or 0.0
+        self._save()
         self._observer.finished(measured.stage)
         if measured.interrupted is not None:
             raise measured.interrupted
@@ -127,11 +141,16 @@ class Sweep:
     def _conclude(self) -> None:
         self._draw_conclusions()
         self._result.finished_at = _now()
-        save(self._result, self._folder)
+        self._result.overhead_fraction = 1 - self._measured_seconds / (time.monotonic() - self._begun_at)
+        self._save()
 
     def _draw_conclusions(self) -> None:
         self._result.fits = conclude.fits(self._result.stages)
         self._result.advice = conclude.advice(self._plan, self._result.stages)
+
+    def _save(self) -> None:
+        save(self._result, self._folder)
+        self._keep(self._result)
 
 
 def _now() -> str:

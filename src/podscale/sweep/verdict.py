@@ -28,13 +28,15 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What the rules look at beside the stage's own figures."""
 
     stage: Stage
-    cores: int
     cores_per_pod: float  # what one pod can use, by its limit or by its one event loop; inf where unknown
+    cores: float | None = None  # of the machine, or of the nodes that carry the pods; None where unknown
+    more_workers: str = "raise --locust-workers"
     mean_queue_seconds: float | None = None
     identified: bool = True  # whether answers name their pods
     slo_p99_seconds: float | None = None
     lost_pods: tuple[str, ...] = ()  # and workers of a pod
     not_reached: str | None = None
+    unread: str | None = None
     void: str | None = None  # the load's own reason why the stage does not count
     interrupted: str | None = None
 
@@ -95,7 +97,7 @@ def _generator_saturated(facts: Facts) -> str | None:
     if generator is None:
         return None
     if generator.cpu_fraction is not None and generator.cpu_fraction > GENERATOR_BUSY:
-        return f"the busiest Locust worker used {generator.cpu_fraction:.0%} of its core; raise --locust-workers"
+        return f"the busiest Locust worker used {generator.cpu_fraction:.0%} of its core; {facts.more_workers}"
     if generator.dropped:
         return f"{generator.dropped} arrivals were never sent because too many were in flight"
     arrivals = facts.stage.arrivals
@@ -185,8 +187,20 @@ def _starved(facts: Facts) -> str | None:
 
 def _full_node(facts: Facts) -> str | None:
     """How busy the machine was, in words, where it had nothing left."""
-    busy = facts.stage.node_cpu_fraction
-    return None if busy is None or busy < NODE_BUSY else f"{busy * facts.cores:.1f} of {facts.cores} cores busy"
+    busy = _busy_cores(facts)
+    if busy is None or facts.cores is None or busy < NODE_BUSY * facts.cores:
+        return None
+    return f"{busy:.1f} of {facts.cores:g} cores busy"
+
+
+def _busy_cores(facts: Facts) -> float | None:
+    """Of all cores; where that is unknown, what the pods themselves used, which is less."""
+    stage = facts.stage
+    if stage.node_cpu_fraction is not None and facts.cores is not None:
+        return stage.node_cpu_fraction * facts.cores
+    if stage.cpu_seconds is None or not stage.measured_seconds:
+        return None
+    return stage.cpu_seconds / stage.measured_seconds
 
 
 def _pods_limit(facts: Facts) -> str | None:
@@ -220,13 +234,15 @@ def _goal(facts: Facts) -> goals.Outcome | None:
 
 def _not_saturated(facts: Facts) -> str | None:
     stage, busy = facts.stage, busy_share(facts)
-    node = stage.node_cpu_fraction
-    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or (node is not None and node >= NODE_BUSY):
+    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or _full_node(facts) or _throttled(facts):
         return None
-    if _throttled(facts):
-        return None
+    unless = "" if stage.node_cpu_fraction is not None else ", unless the nodes were full, which is unknown"
     cores = _cores_of_part(facts)
-    return f"each {_part(stage)} used only {busy * cores:.2f} of {cores:g} core; raise --users"
+    return f"each {_part(stage)} used only {busy * cores:.2f} of {cores:g} core; raise --users{unless}"
+
+
+def _unread(facts: Facts) -> str | None:
+    return facts.unread
 
 
 def _part(stage: Stage) -> str:
@@ -253,6 +269,7 @@ RULES = (
     Rule("errors", False, _errors),
     Rule("missing_pods", True, _missing_pods),
     Rule("unbalanced", False, _unbalanced),
+    Rule("unread", False, _unread),
     Rule("throttled", False, _throttled),
     Rule("starved", True, _starved),
     Rule("goal_held", False, _goal_held),

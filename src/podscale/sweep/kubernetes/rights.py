@@ -1,0 +1,84 @@
+"""The rights that a sweep needs, and which of them are missing: asked of the API server, one by one."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from podscale.sweep.kubernetes.access import Api
+
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+class Right(msgspec.Struct, frozen=True, kw_only=True):
+    """One verb on one resource. `namespace` is None for those of the whole cluster; `why` ends a sentence.
+
+    A sweep goes on without a right that is not `needed`, and says what stays unknown.
+    """
+
+    verb: str
+    resource: str  # with the subresource: "deployments/scale"
+    group: str = ""
+    namespace: str | None
+    why: str
+    needed: bool = True
+
+    def __str__(self) -> str:
+        """As in `kubectl auth can-i`."""
+        full = f"{self.resource}.{self.group}" if self.group else self.resource
+        return f"{self.verb} {full}" + (f" in {self.namespace}" if self.namespace else "")
+
+
+def table(namespace: str, locust_namespace: str, *, named_service: bool) -> list[Right]:
+    """All rights, the needed ones first."""
+    apps, leases = "apps", "coordination.k8s.io"
+    here = [
+        ("get", "deployments", apps, "to find what is to be scaled"),
+        ("patch", "deployments/scale", apps, "to scale it"),
+        ("list", "pods", "", "to see which pods are Ready"),
+        ("get" if named_service else "list", "services", "", "to find where the load goes"),
+        ("list", "endpointslices", "discovery.k8s.io", "to see which pods the Service sends requests to"),
+        ("list", "horizontalpodautoscalers", "autoscaling", "to see whether an autoscaler owns it"),
+        *((verb, "leases", leases, "to be the only sweep") for verb in ("get", "create", "update", "patch", "delete")),
+    ]
+    there = [
+        ("list", "pods", "", "to find Locust"),
+        *((verb, "pods/proxy", "", "to run stages on Locust") for verb in ("get", "create", "delete")),
+    ]
+    optional = [
+        ("get", "pods/proxy", "", namespace, "what pods of podscale count themselves"),
+        ("list", "resourcequotas", "", namespace, "whether a quota has room for the largest size"),
+        ("list", "nodes", "", None, "whether the nodes have room for the largest size"),
+        (
+            "get",
+            "nodes/proxy",
+            "",
+            None,
+            "how busy the nodes are, and CPU and throttling of pods that are not podscale's",
+        ),
+        ("list", "pods", "metrics.k8s.io", namespace, "CPU and memory of pods that are not podscale's"),
+    ]
+    rights = [Right(verb=v, resource=r, group=g, namespace=namespace, why=why) for v, r, g, why in here]
+    rights += [Right(verb=v, resource=r, group=g, namespace=locust_namespace, why=why) for v, r, g, why in there]
+    rights += [Right(verb=v, resource=r, group=g, namespace=n, why=why, needed=False) for v, r, g, n, why in optional]
+    unique: dict[str, Right] = {}
+    for right in rights:
+        unique.setdefault(str(right), right)
+    return list(unique.values())
+
+
+def missing(api: Api, rights: Iterable[Right]) -> list[Right]:
+    """Those that whoever we are does not have."""
+    return [right for right in rights if not _has(api, right)]
+
+
+def _has(api: Api, right: Right) -> bool:
+    resource, _, subresource = right.resource.partition("/")
+    asked = {"verb": right.verb, "group": right.group, "resource": resource, "subresource": subresource}
+    if right.namespace is not None:
+        asked["namespace"] = right.namespace
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": asked},
+    }
+    return bool(api.send("POST", REVIEWS, body)["status"]["allowed"])

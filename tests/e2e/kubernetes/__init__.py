@@ -1,0 +1,1 @@
+"""What the README promises of Kubernetes, on a real cluster."""
