@@ -98,7 +98,7 @@ def print_plan(plan: Any, *, as_json: bool) -> int:
 
     stages = list(capacity_stages(plan))
     seconds = estimate_seconds(plan)
-    checks = _checks(plan)
+    checks = checks_of(plan)
     code = REFUSED if any(check.state == "refused" for check in checks) else GOOD
     if as_json:
         shown = {"plan": plan, "stages": stages, "seconds": seconds, "checks": checks}
@@ -119,7 +119,8 @@ def print_plan(plan: Any, *, as_json: bool) -> int:
     return code
 
 
-def _checks(plan: Any) -> list[Any]:
+def checks_of(plan: Any) -> list[Any]:
+    """The preflight of a cluster; nothing where there is none."""
     if plan.target != "kubernetes":
         return []
     from podscale.sweep.kubernetes import session  # noqa: PLC0415
@@ -129,18 +130,33 @@ def _checks(plan: Any) -> list[Any]:
 
 def sweep(plan: Any, folder: Path, earlier: Any, *, keep: str | None, as_json: bool) -> int:
     """Measure, write and print; returns the exit code."""
-    from podscale.progress import TerminalObserver  # noqa: PLC0415
-    from podscale.sweep.measure import Interrupted  # noqa: PLC0415
     from podscale.sweep.plan import estimate_seconds  # noqa: PLC0415
     from podscale.sweep.run import Sweep  # noqa: PLC0415
+
+    return _measured(Sweep, plan, folder, earlier, estimate_seconds(plan), keep=keep, as_json=as_json)
+
+
+def compare(plan: Any, folder: Path, earlier: Any, *, keep: str | None, as_json: bool) -> int:
+    """The same for a comparison."""
+    from podscale.sweep.compare import Comparison  # noqa: PLC0415
+    from podscale.sweep.compare_plan import estimate_seconds  # noqa: PLC0415
+
+    return _measured(Comparison, plan, folder, earlier, estimate_seconds(plan), keep=keep, as_json=as_json)
+
+
+def _measured(
+    kind: Any, plan: Any, folder: Path, earlier: Any, seconds: float, *, keep: str | None, as_json: bool
+) -> int:
+    from podscale.progress import TerminalObserver  # noqa: PLC0415
+    from podscale.sweep.measure import Interrupted  # noqa: PLC0415
 
     console = Console(stderr=True)
     with one_interruption(console):
         try:
-            with TerminalObserver(console, estimate_seconds(plan)) as observer:
+            with TerminalObserver(console, seconds) as observer:
                 target, load, keeper = _opened(plan, folder, observer, keep)
-                sweep = Sweep(plan, target, load, folder=folder, observer=observer, earlier=earlier, keep=keeper)
-                result = sweep.run()
+                run = kind(plan, target, load, folder=folder, observer=observer, earlier=earlier, keep=keeper)
+                result = run.run()
         except Interrupted as interrupted:  # before anything was measured
             return INTERRUPTED + signal.Signals[str(interrupted)]
         write_and_print(result, folder, as_json=as_json)
@@ -183,6 +199,17 @@ def fetched(job: str, context: str | None, namespace: str | None, folder: Path |
     folder.mkdir(parents=True, exist_ok=True)
     (folder / RESULT_FILE).write_bytes(data)
     return folder
+
+
+def base_of(plan: Any) -> Any:
+    """What one pod has that a comparison divides: on a cluster, of the Deployment."""
+    from podscale.sweep.topologies import Base  # noqa: PLC0415
+
+    if plan.target != "kubernetes":
+        return Base()
+    from podscale.sweep.kubernetes import session  # noqa: PLC0415
+
+    return session.base(plan, _say)
 
 
 def _say(text: str) -> None:

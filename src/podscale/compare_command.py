@@ -43,10 +43,24 @@ def compare(
     ] = None,
     locust_workers: Annotated[int | None, _flag("locust_workers")] = None,
     recovery: Annotated[bool | None, _flag("recovery")] = None,
+    target: Annotated[str | None, _flag("target")] = None,
+    deployment: Annotated[str | None, _flag("deployment")] = None,
+    context: Annotated[str | None, _flag("context")] = None,
+    namespace: Annotated[str | None, _flag("namespace")] = None,
+    service: Annotated[str | None, _flag("service")] = None,
+    port: Annotated[int | None, _flag("port")] = None,
+    container: Annotated[str | None, _flag("container")] = None,
+    locust: Annotated[str | None, _flag("locust")] = None,
+    host: Annotated[str | None, _flag("host")] = None,
+    ready_seconds: Annotated[float | None, _flag("ready_seconds")] = None,
+    max_pods: Annotated[int | None, _flag("max_pods")] = None,
+    max_rate: Annotated[float | None, _flag("max_rate")] = None,
+    max_minutes: Annotated[float | None, _flag("max_minutes")] = None,
     seed: Annotated[int | None, _flag("seed")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the result.  [default: results/<time>]")] = None,
     resume: Annotated[Path | None, typer.Option(help="Go on with the broken comparison in this folder.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and the time, measure nothing.")] = False,
+    keep: Annotated[str | None, typer.Option(help="Keep the result in this ConfigMap too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of tables.")] = False,
 ) -> None:
     """Set n pods beside one pod of n workers, at the same CPU and memory, and say what their tail is made of."""
@@ -63,58 +77,49 @@ def compare(
             given.pop("out", None)
             plan, earlier = _planned(given), None
         if dry_run:
-            _print_plan(plan, as_json=as_json)
-            return
-        code = _compare(plan, resume or steps.new_folder(out), earlier, as_json=as_json)
+            code = _print_plan(plan, as_json=as_json)
+        else:
+            code = steps.compare(plan, resume or steps.new_folder(out), earlier, keep=keep, as_json=as_json)
     raise typer.Exit(code)
 
 
 def _planned(given: dict[str, Any]) -> Any:
     from podscale.sweep.compare_plan import make_compare_plan  # noqa: PLC0415
     from podscale.sweep.environment import usable_cores  # noqa: PLC0415
-    from podscale.sweep.topologies import Base  # noqa: PLC0415
 
-    sizes, options, names = (given.pop(name, None) for name in ("sizes", "option", "topologies"))
+    own = {name: given.pop(name, None) for name in COMPARE_OPTIONS}
+    names = own.pop("topologies")
+    chosen = [name.strip() for name in names.split(",") if name.strip()] if names is not None else None
+    # A sweep of the same options finds what is wrong with them, before the Deployment is looked at.
+    base = steps.base_of(steps.planned(dict(given)))
+    sizes, options = given.pop("sizes", None), given.pop("option", None)
     return make_compare_plan(
         cores=usable_cores(),
-        base=Base(),
+        base=base,
         sizes=steps.sizes_of(sizes),
         options=steps.options_of(options or []),
-        topologies=[name.strip() for name in names.split(",") if name.strip()] if names is not None else None,
+        topologies=chosen,
+        **own,
         **given,
     )
 
 
-def _print_plan(plan: Any, *, as_json: bool) -> None:
+def _print_plan(plan: Any, *, as_json: bool) -> int:
+    from podscale.report import terminal as tables  # noqa: PLC0415
     from podscale.report.comparison import terminal  # noqa: PLC0415
     from podscale.sweep.compare_plan import capacity_stages, estimate_seconds, load_stages  # noqa: PLC0415
 
-    rates = dict.fromkeys(plan.sizes, plan.rate_per_second)
-    stages = [*capacity_stages(plan), *load_stages(plan, rates)]
+    stages = [*capacity_stages(plan), *load_stages(plan, dict.fromkeys(plan.sizes, plan.rate_per_second))]
     seconds = estimate_seconds(plan)
+    checks = steps.checks_of(plan)
+    code = steps.REFUSED if any(check.state == "refused" for check in checks) else steps.GOOD
     if as_json:
-        shown = {"plan": plan, "stages": stages, "seconds": seconds}
+        shown = {"plan": plan, "stages": stages, "seconds": seconds, "checks": checks}
         typer.echo(msgspec.json.format(msgspec.json.encode(shown), indent=1).decode())
-        return
+        return code
     budgets = {(stage.size, stage.topology): stage.budget for stage in stages}
-    Console().print(terminal.plan(budgets, len(stages), seconds))
-
-
-def _compare(plan: Any, folder: Path, earlier: Any, *, as_json: bool) -> int:
-    from podscale.progress import TerminalObserver  # noqa: PLC0415
-    from podscale.sweep.compare import Comparison  # noqa: PLC0415
-    from podscale.sweep.compare_plan import estimate_seconds  # noqa: PLC0415
-    from podscale.sweep.local import LocalTarget  # noqa: PLC0415
-    from podscale.sweep.locust import LocalLocust, locustfile_of  # noqa: PLC0415
-
-    locustfile = Path(plan.locustfile) if plan.locustfile else locustfile_of(plan.scenario)
-    logs = folder / "logs"
-    logs.mkdir(exist_ok=True)
-    console = Console(stderr=True)
-    with steps.one_interruption(console):
-        target = LocalTarget(logs, one_core_each=plan.one_core_each)
-        load = LocalLocust(locustfile, target.url, plan.locust_workers, logs)
-        with TerminalObserver(console, estimate_seconds(plan)) as observer:
-            result = Comparison(plan, target, load, folder=folder, observer=observer, earlier=earlier).run()
-        steps.write_and_print(result, folder, as_json=as_json)
-    return steps.exit_code(result)
+    console = Console()
+    if checks:
+        console.print(tables.checks_table([(check.state, check.name, check.text) for check in checks]))
+    console.print(terminal.plan(budgets, len(stages), seconds))
+    return code

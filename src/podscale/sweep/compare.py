@@ -116,7 +116,7 @@ class Kill:
         if self._window_at is None:
             self._window_at = now
         elif self._recovery is None and now - self._window_at >= KILL_AFTER_SECONDS:
-            self._kill(now)
+            self._kill()
         elif self._recovery is not None and self._killed_at is not None and self._target.whole():
             seconds = self._clock() - self._killed_at
             self._killed_at = None
@@ -129,9 +129,9 @@ class Kill:
             recovery = msgspec.structs.replace(recovery, failed_requests=sum(stage.errors.values()))
         return msgspec.structs.replace(stage, recovery=recovery)
 
-    def _kill(self, now: float) -> None:
+    def _kill(self) -> None:
         try:
             self._recovery = Recovery(killed=self._target.kill_one())
-            self._killed_at = now
+            self._killed_at = self._clock()
         except NotReachedError as error:
             self._recovery = Recovery(why_not=str(error))

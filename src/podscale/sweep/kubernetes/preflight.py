@@ -6,6 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from podscale.contract import LoadReport
+from podscale.sweep.compare_plan import ComparePlan
 from podscale.sweep.kubernetes import locust, rights, room, workload
 from podscale.sweep.kubernetes.access import Api, ApiError
 from podscale.sweep.kubernetes.lease import Lease
@@ -47,7 +48,9 @@ def look(api: Api, plan: Plan) -> Found:
     found = Found()
     found.checks.append(_cluster(api))
     namespace = (plan.locust or "").rpartition("/")[0] or api.namespace
-    table = rights.table(api.namespace, namespace, named_service=plan.service is not None)
+    table = rights.table(
+        api.namespace, namespace, named_service=plan.service is not None, compares=isinstance(plan, ComparePlan)
+    )
     absent = rights.missing(api, table)
     found.checks += _rights(absent, len(table))
     for step in (_find_workload, _find_lease, _find_locust):

@@ -28,8 +28,8 @@ class Right(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.verb} {full}" + (f" in {self.namespace}" if self.namespace else "")
 
 
-def table(namespace: str, locust_namespace: str, *, named_service: bool) -> list[Right]:
-    """All rights, the needed ones first."""
+def table(namespace: str, locust_namespace: str, *, named_service: bool, compares: bool = False) -> list[Right]:
+    """All rights, the needed ones first. A comparison changes the pod template too."""
     apps, leases = "apps", "coordination.k8s.io"
     here = [
         ("get", "deployments", apps, "to find what is to be scaled"),
@@ -40,6 +40,8 @@ def table(namespace: str, locust_namespace: str, *, named_service: bool) -> list
         ("list", "horizontalpodautoscalers", "autoscaling", "to see whether an autoscaler owns it"),
         *((verb, "leases", leases, "to be the only sweep") for verb in ("get", "create", "update", "patch", "delete")),
     ]
+    if compares:
+        here.append(("patch", "deployments", apps, "to arrange its pods for each topology"))
     there = [
         ("list", "pods", "", "to find Locust"),
         *((verb, "pods/proxy", "", "to run stages on Locust") for verb in ("get", "create", "delete")),
@@ -57,6 +59,8 @@ def table(namespace: str, locust_namespace: str, *, named_service: bool) -> list
         ),
         ("list", "pods", "metrics.k8s.io", namespace, "CPU and memory of pods that are not podscale's"),
     ]
+    if compares:
+        optional.append(("create", "pods/exec", "", namespace, "what a killed process costs"))
     rights = [Right(verb=v, resource=r, group=g, namespace=namespace, why=why) for v, r, g, why in here]
     rights += [Right(verb=v, resource=r, group=g, namespace=locust_namespace, why=why) for v, r, g, why in there]
     rights += [Right(verb=v, resource=r, group=g, namespace=n, why=why, needed=False) for v, r, g, n, why in optional]
