@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import gevent
 from locust import User
 from locust.runners import STATE_INIT, STATE_RUNNING, STATE_SPAWNING, STATE_STOPPED, MasterRunner, Runner
 
@@ -15,6 +16,7 @@ class Fleet:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
+        self._stopping: Any = None  # a greenlet
 
     def ready(self) -> list[str]:
         """Workers that could start now."""
@@ -43,8 +45,10 @@ class Fleet:
 
     def start(self, users: int, user_classes: Sequence[type[User]]) -> None:
         """Spawn users at once, as evenly over the workers as they divide."""
+        if self._stopping is not None:
+            self._stopping.join()
         self._runner.start(users, spawn_rate=users, user_classes=list(user_classes))
 
     def stop(self) -> None:
-        """Stop Locust's users on all workers."""
-        self._runner.stop()
+        """Begin to stop Locust's users on all workers; a master sleeps over that, and a stage need not wait for it."""
+        self._stopping = gevent.spawn(self._runner.stop)

@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from flask import Response, jsonify, request
 from locust.web import WebUI
@@ -59,13 +60,13 @@ def add_routes(web_ui: WebUI, control: Control, base_path: str) -> None:
         )
 
 
-def _behind_login(web_ui: WebUI, view: View) -> Callable[[], object]:
+def _behind_login(web_ui: WebUI, view: View) -> Callable[[], Any]:
     """`view` for people who have logged in, and for a sweep that knows the password (LOGIN_PASSWORD)."""
-    for_people: Callable[[], object] = web_ui.auth_required_if_enabled(view)
+    for_people: Callable[[], Any] = web_ui.auth_required_if_enabled(view)
     password = os.environ.get("LOGIN_PASSWORD", "")
 
     @functools.wraps(view)
-    def guarded() -> object:
+    def guarded() -> Any:
         given = request.headers.get(LOGIN_HEADER, "")
         return view() if password and hmac.compare_digest(given.encode(), password.encode()) else for_people()
 

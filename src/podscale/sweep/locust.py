@@ -233,7 +233,7 @@ class LocalLocust:
         self._wait_for_workers(self._client, time.monotonic() + START_SECONDS)
 
     def _wait_for_workers(self, client: StageClient, deadline: float) -> None:
-        while (client.load() or {}).get("workers") != self.worker_count:
+        while _workers(client.load()) != self.worker_count:
             for child in self._children:
                 if not child.running():
                     raise LocustError(f"{child.name} ended at its start: {child.last_words()}")
@@ -241,3 +241,7 @@ class LocalLocust:
                 said = self._children[0].last_words()
                 raise LocustError(f"Locust's {self.worker_count} workers did not connect in {START_SECONDS} s: {said}")
             time.sleep(POLL_SECONDS)
+
+
+def _workers(report: LoadReport | None) -> int | None:
+    return None if report is None else report["workers"]

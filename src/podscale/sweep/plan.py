@@ -22,6 +22,7 @@ DEFAULT_SLO_SERVICE_TIMES = 10
 MAX_GOAL_STAGES = 4
 # Scaling, waiting until pods are idle, and draining, for each stage: for the estimate of the time only.
 OVERHEAD_SECONDS = 1.5
+CLUSTER_OVERHEAD_SECONDS = 4.0
 # On a cluster, whose cores are not known before it is asked.
 CLUSTER_SIZES = (1, 2, 4)
 
@@ -96,11 +97,12 @@ class StagePlan(msgspec.Struct, frozen=True, kw_only=True):
     topology: TopologyName = "pods"
     budget: Budget | None = None  # of a comparison
     cores_each: float | None = None  # what a size of one can use at most, where it is not the target's to say
+    overhead_seconds: float = OVERHEAD_SECONDS
 
     @property
     def seconds(self) -> float:
         """About how long it takes, with scaling and draining."""
-        return self.asked.warmup_seconds + self.asked.measure_seconds + OVERHEAD_SECONDS
+        return self.asked.warmup_seconds + self.asked.measure_seconds + self.overhead_seconds
 
 
 def default_sizes(cores: int) -> list[int]:
@@ -122,11 +124,11 @@ def make_plan(
         row.check(values[name])
     if values["url"] is not None and sizes is not None:
         raise OptionError("--url measures a service as it is, at one size; leave --sizes out")
-    values["target"] = _target(values)
-    defaults = {"url": [1], "kubernetes": list(CLUSTER_SIZES)}.get(values["target"]) or default_sizes(cores)
+    target = values["target"] = _target(values)
+    defaults = {"url": [1], "kubernetes": list(CLUSTER_SIZES)}.get(target) or default_sizes(cores)
     chosen = sorted(defaults if sizes is None else sizes)
-    _check_sizes(chosen, values["max_pods"])
-    if values["target"] == "kubernetes":
+    _check_sizes(chosen, values["max_pods"] or 0)
+    if target == "kubernetes":
         _check_cluster(values)
         values["locust_workers"] = 0  # as many as run there
     elif values["locust_workers"] is None:
@@ -138,14 +140,26 @@ def make_plan(
 
 
 def capacity_stages(plan: Plan) -> Iterator[StagePlan]:
-    """The stages known from the start: every size once in each repeat, in random order within it."""
+    """The stages known from the start: every size once in each repeat, in an order that chance decides.
+
+    On a cluster a pod that comes costs seconds, and one that goes none: there the sizes fall, from a random one on and
+    around, so that each has every place in the order over the repeats.
+    """
     order = random.Random(plan.seed)
+    shuffled = order.sample(plan.sizes, len(plan.sizes))
+    falling = sorted(plan.sizes, reverse=True)
+    start = falling.index(shuffled[0])
     for repeat in range(1, plan.repeats + 1):
-        for size in order.sample(plan.sizes, len(plan.sizes)):
+        if plan.target == "kubernetes":
+            first = (start + repeat - 1) % len(falling)
+            shuffled = falling[first:] + falling[:first]
+        elif repeat > 1:
+            shuffled = order.sample(plan.sizes, len(plan.sizes))
+        for size in shuffled:
             if plan.model == "open":
                 yield goal_stage(plan, size, plan.rate_per_second or 0, repeat)
             else:
-                yield StagePlan(purpose="capacity", size=size, repeat=repeat, asked=asked_of(plan, size))
+                yield _stage(plan, "capacity", size, repeat, asked_of(plan, size))
 
 
 def goal_stage(plan: Plan, size: int, rate_per_second: float, repeat: int = 1) -> StagePlan:
@@ -160,7 +174,7 @@ def goal_stage(plan: Plan, size: int, rate_per_second: float, repeat: int = 1) -
         users=None,
         measure_seconds=asked.measure_seconds * longer,
     )
-    return StagePlan(purpose="goal", size=size, repeat=repeat, asked=asked)
+    return _stage(plan, "goal", size, repeat, asked)
 
 
 def asks_goal(plan: Plan) -> bool:
@@ -174,6 +188,11 @@ def estimate_seconds(plan: Plan) -> float:
     if asks_goal(plan):
         stages += [goal_stage(plan, size, 1) for size in plan.sizes[-2:]]
     return sum(stage.seconds for stage in stages)
+
+
+def _stage(plan: Plan, purpose: Purpose, size: int, repeat: int, asked: Asked) -> StagePlan:
+    overhead = CLUSTER_OVERHEAD_SECONDS if plan.target == "kubernetes" else OVERHEAD_SECONDS
+    return StagePlan(purpose=purpose, size=size, repeat=repeat, asked=asked, overhead_seconds=overhead)
 
 
 def asked_of(plan: Plan, size: int) -> Asked:

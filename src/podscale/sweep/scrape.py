@@ -86,7 +86,7 @@ def parse(pod: str, text: str, at_seconds: float) -> PodReading:
     if contract.IN_PROGRESS in text:
         # A counter with labels has no series before its first request: that is a known 0.
         values.setdefault("requests", 0.0)
-    return PodReading(pod=pod, at_seconds=at_seconds, **values)
+    return msgspec.structs.replace(PodReading(pod=pod, at_seconds=at_seconds), **values)
 
 
 def usage(before: Sequence[PodReading], after: Sequence[PodReading]) -> Usage:

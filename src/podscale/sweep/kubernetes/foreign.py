@@ -130,7 +130,8 @@ def by_pod(samples: Iterable[Sample], workload: Workload, living: set[str]) -> l
         found.setdefault(pod, {})[FIELDS[sample.name]] = sample.value
         if sample.name == "container_cpu_usage_seconds_total" and sample.at_seconds is not None:
             times[pod] = sample.at_seconds
-    return [PodReading(pod=pod, at_seconds=times[pod], **found[pod]) for pod in sorted(times)]
+    readings = [PodReading(pod=pod, at_seconds=times[pod]) for pod in sorted(times)]
+    return [msgspec.structs.replace(reading, **found[reading.pod]) for reading in readings]
 
 
 def whole(pages: Sequence[Sequence[Sample]]) -> MachineReading | None:

@@ -1,6 +1,7 @@
 """Finds the chart's Locust by its labels, and runs stages on its master through the API server's proxy."""
 
 import os
+import time
 
 import msgspec
 
@@ -16,6 +17,7 @@ COMPONENT = "app.kubernetes.io/component"
 MASTER, WORKER = "locust-master", "locust-worker"
 WEB = "web"
 POLL_SECONDS = 0.2
+CONNECT_SECONDS = 30
 # What the API server says of a pod that does not answer.
 SILENT = frozenset({502, 503, 504})
 INSTALL = (
@@ -59,7 +61,7 @@ def find(api: Api, *, wanted: str | None, release: str | None) -> Generator:
 
 
 class ProxiedMaster:
-    """A master's page through the API server. It is looked up anew when its pod has gone."""
+    """A master's page through the API server."""
 
     def __init__(self, api: Api, generator: Generator) -> None:
         self._api = api
@@ -88,26 +90,50 @@ class KubernetesLocust:
     `host` is what to load, None for what Locust was started with.
     """
 
-    def __init__(self, api: Api, generator: Generator, *, workers: int, host: str | None) -> None:
-        self.worker_count = workers
-        self.more_workers = (
-            f"scale Locust's workers: kubectl --namespace {generator.namespace} scale deployment "
-            f"--selector {NAME}={generator.release},{COMPONENT}={WORKER} --replicas={workers + 1}"
-        )
-        self._client = StageClient(
-            ProxiedMaster(api, generator),
-            poll_seconds=POLL_SECONDS,
-            patience_seconds=api.patience_seconds,
-            host=host,
+    def __init__(self, api: Api, generator: Generator, *, host: str | None) -> None:
+        self.worker_count = len(generator.workers)
+        self._api = api
+        self._generator = generator
+        self._host = host
+
+    @property
+    def more_workers(self) -> str:
+        """What gives more load."""
+        labels = f"{NAME}={self._generator.release},{COMPONENT}={WORKER}"
+        return (
+            f"scale Locust's workers: kubectl --namespace {self._generator.namespace} scale deployment "
+            f"--selector {labels} --replicas={self.worker_count + 1}"
         )
 
     def client(self) -> StageClient:
-        """The stage protocol. A master that has lost a worker says so when it gets an order."""
-        return self._client
+        """The stage protocol of a master to which every worker that runs has connected.
+
+        Both may have been replaced since the stage before: a new worker is waited for. Raises LocustError.
+        """
+        deadline = time.monotonic() + CONNECT_SECONDS
+        wanted = f"{self._generator.namespace}/{self._generator.release}"
+        while True:
+            try:
+                self._generator = found = find(self._api, wanted=wanted, release=None)
+                connected = look(self._api, found)["workers"]
+                lacks = f"{connected} of {len(found.workers)} Locust workers are connected"
+                if connected == len(found.workers) > 0:
+                    break
+            except TargetError as error:
+                lacks = str(error)
+            if time.monotonic() > deadline:
+                raise LocustError(f"{lacks}, after {CONNECT_SECONDS} s")
+            time.sleep(1)
+        self.worker_count = connected
+        return StageClient(
+            ProxiedMaster(self._api, found),
+            poll_seconds=POLL_SECONDS,
+            patience_seconds=self._api.patience_seconds,
+            host=self._host,
+        )
 
     def close(self) -> None:
         """Nothing was started here."""
-        self._client.close()
 
 
 def look(api: Api, generator: Generator) -> contract.LoadReport:

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from podscale.contract import LoadReport
 from podscale.sweep.compare_plan import ComparePlan
 from podscale.sweep.kubernetes import locust, rights, room, workload
 from podscale.sweep.kubernetes.access import Api, ApiError
@@ -32,7 +31,6 @@ class Found(msgspec.Struct, kw_only=True):
     checks: list[Check] = []
     workload: Workload | None = None
     generator: Generator | None = None
-    load: LoadReport | None = None
     lease: Lease | None = None
     nodes: list[room.Node] | None = None
 
@@ -131,13 +129,13 @@ def _find_locust(api: Api, plan: Plan, found: Found) -> Iterator[Check]:
     generator = locust.find(api, wanted=plan.locust, release=release)
     found.generator = generator
     load = locust.look(api, generator)
-    found.load = load
-    said = f"release {generator.release} in {generator.namespace}, {load['workers']} workers, runs {', '.join(load['user_classes'])}"
+    classes = ", ".join(load["user_classes"])
+    said = f"release {generator.release} in {generator.namespace}, {load['workers']} workers, runs {classes}"
     if not load["workers"]:
         raise TargetError(f"{said}: without a worker there is no load; scale its Deployment of workers")
     if plan.user_class is not None and plan.user_class not in load["user_classes"]:
         raise TargetError(
-            f"{said}, and not {plan.user_class}: choose with --scenario what its locustfile has, or --scenario own for all of it"
+            f"{said}, and not {plan.user_class}: choose with --scenario what its locustfile has, or own for all of it"
         )
     shared = _shared_nodes(api, found)
     yield Check(
@@ -205,11 +203,7 @@ def _known(ask: Callable[[], Any]) -> Any:
 def skewing(target: Workload) -> Iterator[str]:
     """Fields of the Service that keep it from choosing among all pods at random."""
     spec = target.service_spec
-    for field, plain in (
-        ("sessionAffinity", "None"),
-        ("internalTrafficPolicy", "Cluster"),
-        ("trafficDistribution", None),
-    ):
+    for field, plain in SKEWING:
         value = spec.get(field, plain)
         if value != plain:
             yield f"{field} is {value}"
@@ -228,6 +222,8 @@ def _amount(value: float | None, resource: str) -> str:
     return f"{value:g}" if resource == "cpu" else f"{value / 2**20:.0f}Mi"
 
 
+# Fields of a Service, and the value that leaves the choice to chance.
+SKEWING = (("sessionAffinity", "None"), ("internalTrafficPolicy", "Cluster"), ("trafficDistribution", None))
 STEPS: dict[Callable[[Api, Plan, Found], Iterator[Check]], str] = {
     _find_workload: "deployment",
     _find_lease: "other sweep",

@@ -40,14 +40,18 @@ def quota_lacks(api: Api, target: Workload, more: int) -> list[str]:
     if more <= 0:
         return []
     listed = api.get(f"/api/v1/namespaces/{target.namespace}/resourcequotas")["items"]
-    return [
-        f"ResourceQuota {each['metadata']['name']} has {hard - used:g} {key} left, {more} pods more ask {need * more:g}"
-        for each in listed
-        for key, need in _asks(target)
-        if (hard := quantity((each["status"].get("hard") or {}).get(key))) is not None
-        if (used := quantity((each["status"].get("used") or {}).get(key)) or 0.0) is not None
-        if hard - used < need * more
-    ]
+    lacks = []
+    for each in listed:
+        hard, used = each["status"].get("hard") or {}, each["status"].get("used") or {}
+        for key, need in _asks(target):
+            if key in hard:
+                left = (quantity(hard[key]) or 0.0) - (quantity(used.get(key)) or 0.0)
+                name = each["metadata"]["name"]
+                if left < need * more:
+                    lacks.append(
+                        f"ResourceQuota {name} has {left:g} of {key} left, {more} pods more ask {need * more:g}"
+                    )
+    return lacks
 
 
 def _asks(target: Workload) -> Iterator[tuple[str, float]]:

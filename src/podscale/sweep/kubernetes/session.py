@@ -1,4 +1,4 @@
-"""From a plan to a target and a load on a cluster, or to the refusal; and the way back after a sweep that was killed."""
+"""From a plan to a target and a load on a cluster, or to the refusal; and the way back after a killed sweep."""
 
 import platform
 from collections.abc import Callable
@@ -57,8 +57,8 @@ def begin(
     for each in found.checks:
         if each.state == "warning":
             say(f"{each.name}: {each.text}")
-    target, generator, load = found.workload, found.generator, found.load
-    if target is None or generator is None or load is None:
+    target, generator = found.workload, found.generator
+    if target is None or generator is None:
         raise TargetError("the preflight has not found everything, and does not say what")
     lease = Lease(api, target, say)
     lease.acquire()
@@ -80,7 +80,7 @@ def begin(
     # Locust of the same release loads these pods already.
     own = generator.release == target.labels.get("app.kubernetes.io/instance")
     host = plan.host or (None if own else target.url)
-    sender = KubernetesLocust(api, generator, workers=load["workers"], host=host)
+    sender = KubernetesLocust(api, generator, host=host)
     return scaled, sender, partial(kept, api, keep) if keep else lambda _: None
 
 

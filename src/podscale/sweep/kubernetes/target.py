@@ -131,7 +131,7 @@ class KubernetesTarget:
             raise NotReachedError(str(error)) from error
 
     def _first_answers(self, deadline: float) -> None:
-        """Each of our pods has to answer once, with its name. Others do not name themselves: they are taken as Ready."""
+        """Each of our pods has to answer once, with its name. Others do not name themselves: Ready is enough."""
         waits = [pod for pod in self._pods if waiting.identity(pod) not in self._answered]
         while not self.sampled and waits:
             answers = list(self._readers.map(self._answers, map(waiting.name, waits)))

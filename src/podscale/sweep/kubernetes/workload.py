@@ -150,7 +150,7 @@ def _service(api: Api, labels: dict[str, str], wanted: str | None, deployment: s
         found = api.find(f"{path}/{wanted}")
         if found is None:
             raise TargetError(f"--service: there is no Service {wanted} in namespace {api.namespace}")
-        return found
+        return dict(found)
     fitting = [each for each in api.get(path)["items"] if _selects(each["spec"], labels)]
     if len(fitting) != 1:
         names = ", ".join(each["metadata"]["name"] for each in fitting)
@@ -160,12 +160,12 @@ def _service(api: Api, labels: dict[str, str], wanted: str | None, deployment: s
             else f"no Service selects the pods of {deployment}"
         )
         raise TargetError(f"{which}; name the one that takes the load with --service")
-    return fitting[0]
+    return dict(fitting[0])
 
 
 def _selects(spec: Object, labels: dict[str, str]) -> bool:
     """Whether the Service chooses among these pods; a headless one leaves the choice to its clients."""
-    chosen = spec.get("selector")
+    chosen: dict[str, str] = spec.get("selector") or {}
     return bool(chosen) and spec.get("clusterIP") != "None" and chosen.items() <= labels.items()
 
 
