@@ -8,7 +8,15 @@ import msgspec
 
 from podscale.contract import Arrivals
 from podscale.sweep.options import Option, OptionError
-from podscale.sweep.plan import Plan, StagePlan, asked_of, make_plan
+from podscale.sweep.plan import (
+    CLUSTER_OVERHEAD_SECONDS,
+    OVERHEAD_SECONDS,
+    Plan,
+    StagePlan,
+    asked_of,
+    check_minutes,
+    make_plan,
+)
 from podscale.sweep.results import Asked, Purpose, Stage, TopologyName
 from podscale.sweep.topologies import TOPOLOGIES, Base, budgets, cores_for_each, possible
 
@@ -79,6 +87,8 @@ def make_compare_plan(
     for size in compare_plan.sizes:
         if len(budgets(names, size, base)) < 2:
             raise OptionError(f"--sizes {size}: fewer than two of {', '.join(names)} can be had; leave this size out")
+    if plan.target == "kubernetes":
+        check_minutes(compare_plan, estimate_seconds(compare_plan))
     return compare_plan
 
 
@@ -150,6 +160,7 @@ def _stage(plan: ComparePlan, purpose: Purpose, place: _Place, repeat: int, aske
         topology=name,
         budget=budget,
         cores_each=cores_for_each(budget, size, one_core_each=plan.one_core_each),
+        overhead_seconds=CLUSTER_OVERHEAD_SECONDS if plan.target == "kubernetes" else OVERHEAD_SECONDS,
     )
 
 

@@ -260,7 +260,12 @@ def _check_fit(plan: Plan) -> None:
 def _check_caps(plan: Plan) -> None:
     if (plan.rate_per_second or 0) > plan.max_rate:
         raise OptionError(f"--rate: {plan.rate_per_second:g} is above {plan.max_rate:g}; --max-rate raises that")
-    minutes = estimate_seconds(plan) / 60
+    check_minutes(plan, estimate_seconds(plan))
+
+
+def check_minutes(plan: Plan, seconds: float) -> None:
+    """Raise OptionError where that is longer than was allowed."""
+    minutes = seconds / 60
     if minutes > plan.max_minutes:
         raise OptionError(
             f"this takes {minutes:.0f} minutes, more than {plan.max_minutes:g}; --max-minutes raises that"

@@ -58,7 +58,7 @@ class Variant:
 
     def recovery(self) -> Recovery | None:
         """What a killed process cost."""
-        return next((stage.recovery for stage in self._of("recovery") if stage.recovery), None)
+        return next((stage.recovery for stage in self._of("recovery") if stage.recovery and stage.valid), None)
 
     def _of(self, purpose: str, arrivals: str | None = None) -> list[Stage]:
         return [stage for stage in self.stages if stage.purpose == purpose and arrivals in {None, stage.asked.arrivals}]
