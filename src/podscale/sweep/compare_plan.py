@@ -23,7 +23,7 @@ from podscale.sweep.topologies import TOPOLOGIES, Base, budgets, cores_for_each,
 DEFAULT_SIZES = (1, 2, 4)
 # A p99 needs more answers than a mean; a killed process needs time to come back.
 LOAD_STAGE_FACTOR = 2
-SHORTEST_RECOVERY_SECONDS = 12.0
+SHORTEST_RECOVERY_SECONDS = 10.0
 
 COMPARE_OPTIONS: dict[str, Option] = {
     row.name: row
