@@ -1,6 +1,7 @@
-# Two images from one file:
+# Three images from one file:
 #   docker build --target pod --tag podscale:0.1.0 .             serves: `python -m podscale.pod`
 #   docker build --target locust --tag podscale-locust:0.1.0 .   loads: `locust` with podscale's plugin and loadtest/
+#   docker build --target sweep --tag podscale-sweep:0.1.0 .     measures: `podscale`, for the chart's Job
 # Debian's own Python in a slim base. The environments are made in stages that are thrown away, so that the images
 # carry no pip and no compiler, and run with a read-only root (Locust's wants a /tmp that can be written).
 
@@ -37,6 +38,20 @@ RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --
     --require-hashes --requirement requirements/load.txt
 COPY --from=wheel /wheels /wheels
 RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --no-index --no-deps /wheels/*.whl
+
+# Apart from Locust's image, which is a quarter of its size and runs on every node that sends load.
+FROM builder AS sweep-environment
+COPY requirements/sweep.txt requirements/
+RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --only-binary :all: \
+    --require-hashes --requirement requirements/sweep.txt
+COPY --from=wheel /wheels /wheels
+RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --no-index --no-deps /wheels/*.whl
+
+FROM python AS sweep
+COPY --from=sweep-environment /opt/podscale /opt/podscale
+ENV PATH=/opt/podscale/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
+USER 65532:65532
+ENTRYPOINT ["/opt/podscale/bin/podscale"]
 
 FROM python AS locust
 COPY --from=locust-environment /opt/podscale /opt/podscale

@@ -10,6 +10,7 @@ from tests.cluster.fixtures import (
     pytest_collection_modifyitems,
     pytest_runtest_makereport,
     shown,
+    sweep_image,
 )
 
 __all__ = [
@@ -22,4 +23,5 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_runtest_makereport",
     "shown",
+    "sweep_image",
 ]

@@ -24,7 +24,7 @@ from tests.cluster.programs import program
 
 T = TypeVar("T")
 Quiet = Callable[[], AbstractContextManager[None]]
-IN_CLUSTER = ("cluster", "pod_image", "locust_image")
+IN_CLUSTER = ("cluster", "pod_image", "locust_image", "sweep_image")
 PREPARED = (*IN_CLUSTER, "program_path")
 RESTRICTED = "pod-security.kubernetes.io/enforce=restricted"
 
@@ -105,6 +105,12 @@ def pod_image(cluster: Cluster, shown: Quiet) -> str:
 def locust_image(cluster: Cluster, shown: Quiet) -> str:
     """The image that loads, built from this checkout, on every node."""
     return _provide(images.LOCUST, cluster, shown)
+
+
+@pytest.fixture(scope="session")
+def sweep_image(cluster: Cluster, shown: Quiet) -> str:
+    """The image that sweeps, built from this checkout, on every node."""
+    return _provide(images.SWEEP, cluster, shown)
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from tests.cluster.progress import step
 # The images of the project, and the targets of the Dockerfile that make them.
 POD = f"docker.io/library/podscale:{__version__}"
 LOCUST = f"docker.io/library/podscale-locust:{__version__}"
-TARGETS = {POD: "pod", LOCUST: "locust"}
+SWEEP = f"docker.io/library/podscale-sweep:{__version__}"
+TARGETS = {POD: "pod", LOCUST: "locust", SWEEP: "sweep"}
 ARCHIVES = CACHE / "archives"
 UNUSED_SECONDS = 3600
 # The ids of what this process has built. The names are shared: a test run of another checkout gives them to its own.
@@ -24,7 +25,7 @@ _ids: dict[str, str] = {}
 
 
 def build(image: str) -> str:
-    """Build POD or LOCUST from the Dockerfile of this checkout; returns the id of the image."""
+    """Build POD, LOCUST or SWEEP from the Dockerfile of this checkout; returns the id of the image."""
     if os.geteuid() != 0:
         raise NotStartedError("missing: root, to build images without a service that builds them; run as root")
     packages.install(packages.IMAGES)

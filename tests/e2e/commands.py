@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.cluster.cluster import Cluster
+
 
 @dataclass
 class Command:
@@ -45,12 +47,13 @@ class Command:
 
 
 @contextlib.contextmanager
-def podscale(*arguments: str, out: Path) -> Iterator[Command]:
-    """`podscale <arguments>` with its output caught; ended by its id if a test fails."""
+def podscale(*arguments: str, out: Path, cluster: Cluster | None = None) -> Iterator[Command]:
+    """`podscale <arguments>` with its output caught, where it reaches `cluster`; ended by its id if a test fails."""
     mark = uuid.uuid4().hex
-    environment = os.environ | {"COLUMNS": "80", "SWEEP_TEST": f"MARK_{mark}"}
+    environment = (cluster.environment() if cluster else os.environ) | {"COLUMNS": "80", "SWEEP_TEST": f"MARK_{mark}"}
+    command = [sys.executable, "-m", "podscale.cli", *arguments]
     process = subprocess.Popen(
-        [sys.executable, "-m", "podscale.cli", *arguments],
+        cluster.command(*command) if cluster else command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -77,3 +77,11 @@ securityContext:
 {{- toYaml . }}
 {{- end }}
 {{- end }}
+
+{{/* Peers of a NetworkPolicy: the API server, which asks from its own addresses when somebody uses its proxy. */}}
+{{- define "podscale.apiServerPeers" -}}
+{{- range .Values.networkPolicy.apiServer }}
+- ipBlock:
+    cidr: {{ . }}
+{{- end }}
+{{- end }}

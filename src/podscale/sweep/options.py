@@ -177,6 +177,7 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("host", "--host", None, "What Locust loads.", default_note="the Service"),
         Option("ready_seconds", "--ready-seconds", 120.0, "How long new pods may take to be Ready.", 1, 3600),
+        Option("wait_seconds", "--wait-seconds", 0.0, "How long Locust may take to answer at all.", 0, 3600),
         Option("max_pods", "--max-pods", 64, "Refuse larger sizes.", 1, 10_000),
         Option("max_rate", "--max-rate", 2000.0, "On a cluster: refuse a higher --rate.", 0.1, 100_000),
         Option("max_minutes", "--max-minutes", 60.0, "On a cluster: refuse a sweep that takes longer.", 0.1, 10_000),

@@ -61,6 +61,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     locust: str | None = None
     host: str | None = None
     ready_seconds: float = 120.0
+    wait_seconds: float = 0.0
     max_pods: int = 64
     max_rate: float = 2000.0
     max_minutes: float = 60.0

@@ -274,7 +274,6 @@ RULES = (
     Rule("errors", False, _errors),
     Rule("missing_pods", True, _missing_pods),
     Rule("unbalanced", False, _unbalanced),
-    Rule("unread", False, _unread),
     Rule("throttled", False, _throttled),
     Rule("starved", True, _starved),
     Rule("goal_held", False, _goal_held),
@@ -282,4 +281,5 @@ RULES = (
     Rule("pods_limit", False, _pods_limit),
     Rule("node_full", False, _node_full),
     Rule("not_saturated", False, _not_saturated),
+    Rule("unread", False, _unread),
 )

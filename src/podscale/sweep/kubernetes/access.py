@@ -8,6 +8,7 @@ are left out: turning lists of pods into them costs more time than all the rest 
 import email.utils
 import json
 import os
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +28,8 @@ SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 REQUEST_SECONDS = 10
 # An API server that is restarted or moved is back sooner.
 PATIENCE_SECONDS = 60.0
+# One that was never heard of: a wrong context, or a tunnel that is not up.
+FIRST_SECONDS = 10.0
 RETRY_SECONDS = 1.0
 # Of the API server itself: overloaded, or without its own storage. All are worth another try.
 PASSING = frozenset({429, 500, 502, 503, 504})
@@ -74,6 +77,7 @@ class Api:
         self.patience_seconds = patience_seconds
         self._client = client
         self._say = say
+        self._heard = False
         self._clock_ahead_seconds: float | None = None
 
     def get(self, path: str, **query: str) -> Object:
@@ -125,7 +129,8 @@ class Api:
         self._client.close()
 
     def _patiently(self, method: str, path: str, **given: Any) -> Object:
-        deadline = time.monotonic() + self.patience_seconds
+        patience_seconds = self.patience_seconds if self._heard else FIRST_SECONDS
+        deadline = time.monotonic() + patience_seconds
         said = False
         while True:
             try:
@@ -136,9 +141,9 @@ class Api:
             if reply is not None and reply.status not in PASSING:
                 return _object(reply, method, path)
             if time.monotonic() >= deadline:
-                raise AwayError(f"the API server {trouble}, for {self.patience_seconds:.0f} s now; is it up?")
+                raise AwayError(f"the API server {trouble}, for {patience_seconds:.0f} s now; is {self.context} up?")
             if not said:
-                self._say(f"the API server {trouble}; trying for up to {self.patience_seconds:.0f} s")
+                self._say(f"the API server {trouble}; trying for up to {patience_seconds:.0f} s")
                 said = True
             time.sleep(RETRY_SECONDS)
 
@@ -152,7 +157,7 @@ class Api:
         content_type: str = "application/json",
         headers: Mapping[str, str] | None = None,
     ) -> Reply:
-        from urllib3.exceptions import HTTPError, ReadTimeoutError  # noqa: PLC0415
+        from urllib3.exceptions import HTTPError, ReadTimeoutError, SSLError  # noqa: PLC0415
 
         sent = {"Accept": "*/*", "Content-Type": content_type} | dict(headers or {})
         try:
@@ -168,8 +173,12 @@ class Api:
             text = response.read().decode(errors="replace")
         except (HTTPError, OSError) as error:
             reason = getattr(error, "reason", None) or error
+            if isinstance(reason, SSLError):
+                raise TargetError(f"the API server's certificate does not do: {reason}") from error
             slow = isinstance(reason, ReadTimeoutError)
-            raise AwayError(f"does not answer: {' '.join(str(reason).split())[:200]}", slow=slow) from error
+            said = f"does not answer within {REQUEST_SECONDS} s" if slow else f"does not answer: {_last_words(reason)}"
+            raise AwayError(said, slow=slow) from error
+        self._heard = True
         found = {name.lower(): value for name, value in response.headers.items()}
         self._set_clock(found.get("date"))
         return Reply(response.status, text, found)
@@ -209,7 +218,23 @@ def connect(context: str | None, namespace: str | None, say: Say) -> Api:
         raise TargetError(
             f"no cluster to be found: {' '.join(str(error).split())}; does `kubectl config get-contexts` show one?"
         ) from error
-    return Api(client.ApiClient(configuration), context=name, namespace=namespace or own, say=say)
+    opened = client.ApiClient(configuration)
+    opened.rest_client.pool_manager.connection_pool_kw["ssl_context"] = _as_kubectl_checks(configuration.ssl_ca_cert)
+    return Api(opened, context=name, namespace=namespace or own, say=say)
+
+
+def _as_kubectl_checks(authority: str | None) -> ssl.SSLContext:
+    """Certificates are verified, but not the form of the authority's own one, which Python does from 3.13 on.
+
+    Many clusters have an authority without some extension: https://github.com/kubernetes-client/python/issues/2394.
+    """
+    from urllib3.util.ssl_ import create_urllib3_context  # noqa: PLC0415
+
+    context = create_urllib3_context()
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if authority is None:
+        context.load_default_certs()
+    return context
 
 
 def in_cluster() -> bool:
@@ -219,6 +244,11 @@ def in_cluster() -> bool:
         and bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
         and (SERVICE_ACCOUNT / "token").is_file()
     )
+
+
+def _last_words(reason: object) -> str:
+    """Of a chain of errors, as urllib3 writes it, the one that began it."""
+    return " ".join(str(reason).rpartition(": ")[2].split())[:200]
 
 
 def _object(reply: Reply, method: str, path: str) -> Object:

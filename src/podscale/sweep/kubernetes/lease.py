@@ -40,7 +40,7 @@ class Lease:
         self._api = api
         self._workload = workload
         self._say = say
-        self._name = f"podscale-sweep-{workload.name}"[:253]
+        self._name = lease_name(workload.name)
         self._path = f"/apis/coordination.k8s.io/v1/namespaces/{workload.namespace}/leases"
         self._replicas: int | None = None
         self._lost: str | None = None
@@ -164,6 +164,11 @@ class Lease:
             "renewTime": now,
         }
         return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": spec}
+
+
+def lease_name(deployment: str) -> str:
+    """The one Lease of a Deployment."""
+    return f"podscale-sweep-{deployment}"[:253]
 
 
 def identity() -> str:

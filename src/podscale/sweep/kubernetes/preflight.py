@@ -47,7 +47,11 @@ def look(api: Api, plan: Plan) -> Found:
     found.checks.append(_cluster(api))
     namespace = (plan.locust or "").rpartition("/")[0] or api.namespace
     table = rights.table(
-        api.namespace, namespace, named_service=plan.service is not None, compares=isinstance(plan, ComparePlan)
+        api.namespace,
+        namespace,
+        deployment=plan.deployment or "",
+        service=plan.service,
+        compares=isinstance(plan, ComparePlan),
     )
     absent = rights.missing(api, table)
     found.checks += _rights(absent, len(table))

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from podscale.sweep.kubernetes.access import Api
+from podscale.sweep.kubernetes.lease import lease_name
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -20,6 +21,7 @@ class Right(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
     namespace: str | None
     why: str
+    name: str = ""  # of the one object that it is about, where it is about one
     needed: bool = True
 
     def __str__(self) -> str:
@@ -28,14 +30,19 @@ class Right(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.verb} {full}" + (f" in {self.namespace}" if self.namespace else "")
 
 
-def table(namespace: str, locust_namespace: str, *, named_service: bool, compares: bool = False) -> list[Right]:
+def table(
+    namespace: str, locust_namespace: str, *, deployment: str, service: str | None, compares: bool = False
+) -> list[Right]:
     """All rights, the needed ones first. A comparison changes the pod template too."""
     apps, leases = "apps", "coordination.k8s.io"
+    names = {"deployments": deployment, "deployments/scale": deployment, "leases": lease_name(deployment)}
+    if service is not None:
+        names["services"] = service
     here = [
         ("get", "deployments", apps, "to find what is to be scaled"),
         ("patch", "deployments/scale", apps, "to scale it"),
         ("list", "pods", "", "to see which pods are Ready"),
-        ("get" if named_service else "list", "services", "", "to find where the load goes"),
+        ("get" if service else "list", "services", "", "to find where the load goes"),
         ("list", "endpointslices", "discovery.k8s.io", "to see which pods the Service sends requests to"),
         ("list", "horizontalpodautoscalers", "autoscaling", "to see whether an autoscaler owns it"),
         *((verb, "leases", leases, "to be the only sweep") for verb in ("get", "create", "update", "patch", "delete")),
@@ -61,7 +68,11 @@ def table(namespace: str, locust_namespace: str, *, named_service: bool, compare
     ]
     if compares:
         optional.append(("create", "pods/exec", "", namespace, "what a killed process costs"))
-    rights = [Right(verb=v, resource=r, group=g, namespace=namespace, why=why) for v, r, g, why in here]
+    rights = [
+        # Who makes an object cannot be held to a name.
+        Right(verb=v, resource=r, group=g, namespace=namespace, why=why, name="" if v == "create" else names.get(r, ""))
+        for v, r, g, why in here
+    ]
     rights += [Right(verb=v, resource=r, group=g, namespace=locust_namespace, why=why) for v, r, g, why in there]
     rights += [Right(verb=v, resource=r, group=g, namespace=n, why=why, needed=False) for v, r, g, n, why in optional]
     unique: dict[str, Right] = {}
@@ -77,7 +88,13 @@ def missing(api: Api, rights: Iterable[Right]) -> list[Right]:
 
 def _has(api: Api, right: Right) -> bool:
     resource, _, subresource = right.resource.partition("/")
-    asked = {"verb": right.verb, "group": right.group, "resource": resource, "subresource": subresource}
+    asked = {
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "name": right.name,
+    }
     if right.namespace is not None:
         asked["namespace"] = right.namespace
     body = {

@@ -1,6 +1,7 @@
 """From a plan to a target and a load on a cluster, or to the refusal; and the way back after a killed sweep."""
 
 import platform
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,10 +17,14 @@ from podscale.sweep.kubernetes.lease import Lease
 from podscale.sweep.kubernetes.locust import KubernetesLocust
 from podscale.sweep.kubernetes.preflight import Check, Found
 from podscale.sweep.kubernetes.target import KubernetesTarget
+from podscale.sweep.kubernetes.workload import Workload
+from podscale.sweep.options import OWN
 from podscale.sweep.plan import Plan
 from podscale.sweep.results import Result
 from podscale.sweep.targets import TargetError
 from podscale.sweep.topologies import Base
+
+RETRY_SECONDS = 2.0
 
 Say = Callable[[str], None]
 
@@ -52,7 +57,7 @@ def begin(
     `keep` names a ConfigMap, if one is to have the result too. Raises TargetError, with all reasons.
     """
     api = connect(plan.context, plan.namespace, say)
-    found = preflight.look(api, plan)
+    found = _look(api, plan, waits)
     found.refuse()
     for each in found.checks:
         if each.state == "warning":
@@ -72,7 +77,7 @@ def begin(
         target,
         lease,
         ready_seconds=plan.ready_seconds,
-        one_core_each=plan.one_core_each and target.admin_port is not None,
+        cores_each=_cores_each(plan, target),
         waits=waits,
         environment=_environment(api, found),
         cores=_cores(found),
@@ -119,6 +124,27 @@ def _find(api: Api, plan: Plan) -> workload.Workload:
     return workload.find(
         api, deployment=plan.deployment, service=plan.service, port=plan.port, container=plan.container
     )
+
+
+def _cores_each(plan: Plan, target: Workload) -> float:
+    """What a pod at its limit uses: at most the core of its event loop; inf if not CPU is the limit."""
+    if target.admin_port is not None and plan.clock == "sleep" and plan.scenario != OWN:
+        return float("inf")
+    limit = target.cpu_limit_cores(target.template)
+    most = 1.0 if plan.one_core_each and target.admin_port is not None else float("inf")
+    return most if limit is None else min(limit, most)
+
+
+def _look(api: Api, plan: Plan, waits: Say) -> Found:
+    """The preflight; repeated while nothing but Locust keeps the sweep from starting, as right after an install."""
+    deadline = time.monotonic() + plan.wait_seconds
+    while True:
+        found = preflight.look(api, plan)
+        against = [each for each in found.checks if each.state == "refused"]
+        if {each.name for each in against} != {"locust"} or time.monotonic() > deadline:
+            return found
+        waits(against[0].text)
+        time.sleep(RETRY_SECONDS)
 
 
 def _environment(api: Api, found: Found) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class KubernetesTarget:
 
     Args:
         ready_seconds: how long new pods may take.
-        one_core_each: whether a pod at its limit fills one core and no more.
+        cores_each: what a pod at its limit uses, inf where that is unknown.
         waits: hears what is being waited for.
         environment: what belongs into the result beside the target's name.
         cores: what all nodes have for pods, None where unknown.
@@ -42,22 +42,19 @@ class KubernetesTarget:
         lease: Lease,
         *,
         ready_seconds: float,
-        one_core_each: bool,
+        cores_each: float,
         waits: Callable[[str], None],
         environment: dict[str, Any],
         cores: float | None,
     ) -> None:
         self.url = workload.url
         self.cores = cores
-        limit = workload.cpu_limit_cores(workload.template)
-        most = 1.0 if one_core_each else float("inf")
-        self.cores_per_pod = most if limit is None else min(limit, most)
+        self.cores_per_pod = cores_each
         self.sampled = workload.admin_port is None
         self._api = api
         self._workload = workload
         self._lease = lease
         self._ready_seconds = ready_seconds
-        self._one_core_each = one_core_each
         self._waits = waits
         self._environment = environment
         self._nodes = foreign.Nodes(api, workload)
