@@ -53,6 +53,7 @@ def compare(
     locust: Annotated[str | None, _flag("locust")] = None,
     host: Annotated[str | None, _flag("host")] = None,
     ready_seconds: Annotated[float | None, _flag("ready_seconds")] = None,
+    wait_seconds: Annotated[float | None, _flag("wait_seconds")] = None,
     max_pods: Annotated[int | None, _flag("max_pods")] = None,
     max_rate: Annotated[float | None, _flag("max_rate")] = None,
     max_minutes: Annotated[float | None, _flag("max_minutes")] = None,
