@@ -112,8 +112,8 @@ def _rate_missed(facts: Facts) -> str | None:
     asked, seconds = stage.asked.rate_per_second, stage.measured_seconds
     if not asked or not seconds or stage.arrivals is None:
         return None
-    # Poisson arrivals are never exactly on the mean: what chance takes away is no fault.
-    chance = RATE_SIGMAS * math.sqrt(asked * seconds) if stage.asked.arrivals == "poisson" else 0.0
+    # Poisson arrivals are never exactly on the mean, and the edge of a window may cut one off: that is no fault.
+    chance = RATE_SIGMAS * math.sqrt(asked * seconds) if stage.asked.arrivals == "poisson" else 1.0
     if stage.arrivals >= RATE_SHARE * asked * seconds - chance:
         return None
     return f"{stage.arrivals / seconds:.1f} arrivals/s were offered of {asked:g} asked"
