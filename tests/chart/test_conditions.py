@@ -22,6 +22,9 @@ WORKER = "podscale-locust-worker"
         ("ConfigMap", "podscale-locust-file", "locustfile"),
         ("ConfigMap", "podscale-locust-login", "login"),
         ("Secret", "podscale-locust-login", "login"),
+        ("ServiceAccount", "podscale-sweep", "sweep"),
+        ("Role", "podscale-sweep", "sweep"),
+        ("RoleBinding", "podscale-sweep", "sweep"),
     ],
 )
 def test_an_object_that_is_off_by_default(kind: str, name: str, file: str) -> None:
@@ -190,9 +193,9 @@ def test_the_spread_over_nodes() -> None:
 
 
 def test_whom_a_network_policy_lets_in() -> None:
-    """The lists add peers to our own; an empty list adds none."""
+    """The lists add peers to our own, the API server to each port; an empty list adds none."""
     ours, lists = setting(networkPolicy__enabled=True), with_values("network-policy")
-    for name, before, after in ((POD, [2, 2], [3, 2]), (MASTER, [1], [1, 1])):
+    for name, before, after in ((POD, [2, 2], [4, 3]), (MASTER, [1], [1, 2])):
         for options, peers in ((ours, before), (lists, after)):
             policy = only(render(*options), "NetworkPolicy", name)["spec"]
             assert [len(rule["from"]) for rule in policy["ingress"]] == peers
@@ -225,6 +228,23 @@ def test_arguments_and_environment_of_locust() -> None:
     for name in (MASTER, WORKER):
         assert [row["name"] for row in _env(other, name)] == ["HOME", "LOCUST_HOST", "SHOP_KEY"]
         assert _env(other, name)[1]["value"] == "http://shop.example.org"
+
+
+def test_what_the_sweeps_job_runs() -> None:
+    """Off by default; it scales its own pods or others, knows the password where there is a login, and runs anew."""
+    assert not of_kind(render(), "Job")
+    login, plain = render(*with_values("sweep")), render(*with_values("sweep"), *setting(locust__login__enabled=False))
+    other = render(*with_values("sweep"), *setting(sweep__deployment="shop", sweep__run=2))
+    jobs = [only(objects, "Job") for objects in (login, plain, other)]
+    arguments = [set(job["spec"]["template"]["spec"]["containers"][0]["args"]) for job in jobs]
+    assert {"--deployment=podscale", "--locust=podscale", "--sizes=1,2"} < arguments[0]
+    assert "--deployment=shop" in arguments[2]
+    names = [[row["name"] for row in job["spec"]["template"]["spec"]["containers"][0]["env"]] for job in jobs]
+    assert names[0] == ["HOME", "LOCUST_LOGIN_PASSWORD"]
+    assert names[1] == ["HOME"]
+    assert jobs[0]["metadata"]["name"] == jobs[1]["metadata"]["name"] != jobs[2]["metadata"]["name"]
+    assert f"--keep={jobs[0]['metadata']['name']}" in arguments[0]
+    assert jobs[0]["spec"]["template"]["spec"]["nodeSelector"] == {"kubernetes.io/os": "linux"}
 
 
 def _env(objects: list[Object], deployment: str) -> list[Object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from podscale.contract import STAGE_PATH, WORKERS_PATH
+from podscale.contract import LOGIN_HEADER, STAGE_PATH, WORKERS_PATH
 from podscale.sweep.children import free_port
 from tests.chart.helm import CHECKOUT, Object, of_kind, only, pod_specs, render, setting, with_values
 from tests.processes import wait_until
@@ -117,8 +117,11 @@ def test_the_login_lets_in_who_knows_the_password(tmp_path: Path) -> None:
         opened = browser.post("/login_submit", data={"username": "me", "password": "correct horse"})
         assert opened.headers["location"] == "/"
         assert "Podscale" in browser.get("/").text
-        assert browser.get(WORKERS_PATH).json() == {"workers": 0}
+        assert browser.get(WORKERS_PATH).json() == {"workers": 0, "user_classes": ["Blocking"]}
         assert httpx.get(f"{locust.page}/").status_code == 302  # somebody else is still outside
+        for password, status in (("correct horse", 200), ("wrong", 302), ("", 302)):
+            by_header = httpx.get(locust.page + WORKERS_PATH, headers={LOGIN_HEADER: password})
+            assert by_header.status_code == status  # a sweep has no browser to log in with
 
 
 def test_a_worker_finds_its_master_and_ends_with_it(tmp_path: Path) -> None:

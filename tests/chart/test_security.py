@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from podscale.sweep.kubernetes import rights
+from podscale.sweep.kubernetes.lease import lease_name
 from tests.chart.helm import CI_FILES, of_kind, only, pod_specs, render, setting, with_values
 
 each_file = pytest.mark.parametrize("file", CI_FILES, ids=lambda file: file.name.removesuffix("-values.yaml"))
@@ -12,12 +14,12 @@ each_file = pytest.mark.parametrize("file", CI_FILES, ids=lambda file: file.name
 
 @each_file
 def test_every_pod_is_restricted(file: Path) -> None:
-    """Pods, Locust, Jobs and tests fit the Pod Security Standard "restricted", and have no token.
+    """Pods, Locust, Jobs and tests fit the Pod Security Standard "restricted"; none but the sweep has a token.
 
     The rules: https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     """
-    for specification in pod_specs(render("--values", str(file))).values():
-        assert specification["automountServiceAccountToken"] is False
+    for name, specification in pod_specs(render("--values", str(file))).items():
+        assert specification["automountServiceAccountToken"] is name.startswith("Job podscale-sweep-")
         assert specification["securityContext"]["runAsNonRoot"] is True
         assert specification["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
         assert not {"hostNetwork", "hostPID", "hostIPC", "initContainers"} & specification.keys()
@@ -54,9 +56,10 @@ def test_probes_ask_ports_that_are_there(file: Path) -> None:
 
 @each_file
 def test_nothing_makes_a_namespace_or_a_right(file: Path) -> None:
-    """The chart makes no namespace, no role, no ingress, and names no namespace for its objects."""
+    """The chart makes no namespace, no ingress, no role but the sweep's, and names no namespace for its objects."""
     for item in render("--values", str(file)):
-        assert item["kind"] not in {"Namespace", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Ingress"}
+        assert item["kind"] not in {"Namespace", "ClusterRole", "ClusterRoleBinding", "Ingress"}
+        assert item["kind"] not in {"Role", "RoleBinding"} or item["metadata"]["name"] == "podscale-sweep"
         assert "namespace" not in item["metadata"]
 
 
@@ -168,3 +171,38 @@ def test_helms_tests_do_real_work() -> None:
             one["image"]
             == only(objects, "Deployment", "demo-podscale")["spec"]["template"]["spec"]["containers"][0]["image"]
         )
+
+
+def test_the_sweep_may_do_what_it_needs_and_no_more() -> None:
+    """One Deployment is scaled and one Lease changed, both by name; nothing is made but a Lease and a result."""
+    objects = render(*with_values("sweep"))
+    rules = only(objects, "Role")["rules"]
+    changing = [rule for rule in rules if {"create", "update", "patch", "delete"} & set(rule["verbs"])]
+    assert [(rule["resources"], rule.get("resourceNames")) for rule in changing] == [
+        (["deployments/scale"], ["podscale"]),
+        (["pods/proxy"], None),
+        (["leases"], None),
+        (["leases"], [lease_name("podscale")]),
+        (["configmaps"], None),
+        (["configmaps"], [only(objects, "Job")["metadata"]["name"]]),
+    ]
+    unnamed = [rule["verbs"] for rule in changing if "resourceNames" not in rule]
+    assert unnamed == [["get", "create", "delete"], ["create"], ["create"]]
+    job = only(objects, "Job")["spec"]
+    assert job["backoffLimit"] == 0
+    assert job["template"]["spec"]["restartPolicy"] == "Never"
+    assert job["template"]["spec"]["serviceAccountName"] == only(objects, "RoleBinding")["subjects"][0]["name"]
+
+
+def test_the_role_has_all_rights_that_the_sweep_asks_for() -> None:
+    """Each needed right of the preflight's table is one of the Role, or the preflight would refuse its own Job."""
+    rules = only(render(*with_values("sweep")), "Role")["rules"]
+    for right in rights.table("here", "here", deployment="podscale", service=None):
+        if right.needed:
+            assert any(
+                right.group in rule["apiGroups"]
+                and right.resource in rule["resources"]
+                and right.verb in rule["verbs"]
+                and rule.get("resourceNames", [right.name]) == [right.name]
+                for rule in rules
+            ), right

@@ -1,50 +1,15 @@
-"""Tests of one stage: readings at the window's edges, and the join of both sides' figures."""
+"""Tests of one stage: the join of both sides' figures."""
 
-from podscale.sweep.measure import WindowWatch, with_load, with_pods
-from podscale.sweep.scrape import PodReading
+from podscale.sweep.measure import old_answers, with_load, with_pods
+from podscale.sweep.window import WindowWatch
 from tests.sweep import builders
-from tests.sweep.test_run import PretendedTarget
-
-
-class CountingTarget(PretendedTarget):
-    """A pod that has used one more CPU second and served fifty more requests at each reading."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.readings = 0
-
-    def read(self) -> list[PodReading]:
-        self.readings += 1
-        n = self.readings
-        return [PodReading(pod="pod-1", at_seconds=n * 2.0, requests=n * 50.0, cpu_seconds=n * 1.0, memory_bytes=7.0)]
-
-
-def test_pods_are_read_when_the_window_opens_and_closes_and_at_no_other_time() -> None:
-    """However often a state is heard, there are two readings."""
-    target = CountingTarget()
-    watch = WindowWatch(target)
-    for state in ("starting", "warmup", "measuring", "measuring", "draining", "draining", "done"):
-        watch.see(builders.report(state=state))
-    assert target.readings == 2
-    assert watch.usage().requests == 50
-    assert watch.usage().cpu_seconds_per_request == 0.02
-    share = watch.node_cpu_fraction()
-    assert share is None or 0 <= share <= 1
-
-
-def test_a_window_that_never_opened_is_unknown() -> None:
-    """A stage that was void from the start has no usage, not zero usage."""
-    watch = WindowWatch(CountingTarget())
-    watch.see(builders.report(state="starting"))
-    watch.see(builders.report(state="void"))
-    assert watch.usage().cpu_seconds is None
-    assert watch.node_cpu_fraction() is None
+from tests.sweep.test_window import CountingTarget
 
 
 def test_cpu_seconds_are_those_of_the_window() -> None:
     """Readings two seconds apart around a window of six: the rate is kept, the amount is the window's."""
     target = CountingTarget()
-    watch = WindowWatch(target)
+    watch = WindowWatch(target, 6.0)
     before = target.read()
     for state in ("measuring", "draining"):
         watch.see(builders.report(state=state))
@@ -63,3 +28,12 @@ def test_a_stage_takes_the_loads_figures_and_no_throughput_without_answers() -> 
     assert stage.latency_seconds == builders.latency()
     silent = builders.report(latency_seconds=None, naive_latency_seconds=None, completed_per_second=0.0)
     assert with_load(builders.stage(), silent).throughput_per_second is None
+
+
+def test_answers_of_pods_that_were_to_go_are_counted_apart() -> None:
+    """Neither silence nor a service that names no pods is one of them; the pods' own counters do not have them."""
+    assert old_answers({"a": 5, "gone": 3, "unknown": 2}, {"a", "b"}) == 3
+    assert old_answers({"unknown": 7}, {"a"}) == 0
+    assert old_answers({"a": 5}, set()) == 0
+    report = builders.report(total_requests_by_pod={"a": 90, "gone": 6, "unknown": 4})
+    assert with_load(builders.stage(), report, {"a"}).client_requests == 94

@@ -37,7 +37,7 @@ def test_every_row_is_a_parameter_of_the_command() -> None:
     """The table and the command's signature name the same options."""
     parameters = set(inspect.signature(cli.sweep).parameters)
     assert set(OPTIONS) <= parameters
-    assert parameters - set(OPTIONS) == {"sizes", "option", "out", "resume", "dry_run", "as_json"}
+    assert parameters - set(OPTIONS) == {"sizes", "option", "out", "resume", "dry_run", "restore", "keep", "as_json"}
 
 
 def test_defaults_pass_their_own_checks() -> None:

@@ -1,12 +1,13 @@
 """Tests of the plan: options that fit together, and the stages that follow."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from podscale.sweep.options import SCENARIOS, OptionError
+from podscale.sweep.options import OWN, SCENARIOS, OptionError
 from podscale.sweep.plan import Plan, capacity_stages, default_sizes, estimate_seconds, goal_stage, make_plan
 from tests.sweep.builders import plan
 
@@ -82,6 +83,9 @@ def test_work_options_reach_only_the_scenarios_that_know_them() -> None:
 def test_every_scenario_is_a_locustfile_with_its_class() -> None:
     """The scenario table names files and classes that exist."""
     for name, scenario in SCENARIOS.items():
+        if scenario.user_class is None:
+            assert name == OWN  # it is Locust's own file
+            continue
         text = (Path(__file__).parents[2] / "loadtest" / f"{name}.py").read_text()
         assert f"class {scenario.user_class}(" in text
 
@@ -98,3 +102,34 @@ def test_a_plan_survives_its_way_through_the_result_file() -> None:
     """A resumed sweep reads the very plan that was written."""
     first = plan(sizes=[1, 3], options={"limit": 5}, slo_p99_ms=250.0)
     assert msgspec.json.decode(msgspec.json.encode(first), type=Plan) == first
+
+
+def test_a_deployment_is_scaled_on_a_cluster_and_options_that_do_not_fit_are_refused() -> None:
+    """--deployment alone means kubernetes; what belongs to another target is refused with the way that fits."""
+    found = plan(deployment="shop")
+    assert (found.target, found.sizes, found.locust_workers) == ("kubernetes", [1, 2, 4], 0)
+    assert plan().target == "local"
+    for given, message in (
+        ({"target": "kubernetes"}, "needs --deployment"),
+        ({"deployment": "shop", "target": "local"}, "--deployment is for --target kubernetes"),
+        ({"deployment": "shop", "url": "http://x"}, "leave out --target and --deployment"),
+        ({"deployment": "shop", "locustfile": "/dev/null"}, "set-file locust.locustfile"),
+        ({"deployment": "shop", "locust_workers": 2}, "scale Locust's Deployment"),
+        ({"deployment": "shop", "model": "open", "rate_per_second": 5000.0}, "--max-rate raises"),
+        ({"deployment": "shop", "stage_seconds": 3600.0}, "--max-minutes raises"),
+        ({"deployment": "shop", "sizes": [100]}, "--max-pods raises"),
+        ({"scenario": "own"}, "--scenario own is for --deployment"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            plan(**given)
+    assert plan(deployment="shop", sizes=[100], max_pods=100).sizes == [100]
+
+
+def test_on_a_cluster_sizes_fall_and_each_takes_every_place() -> None:
+    """A pod that comes costs seconds and one that goes none: one step up in a repeat, at another place each time."""
+    stages = list(capacity_stages(plan(deployment="shop", sizes=[1, 2, 3, 4], repeats=4)))
+    rounds = [[stage.size for stage in stages[first : first + 4]] for first in (0, 4, 8, 12)]
+    for sizes in rounds:
+        assert sorted(sizes) == [1, 2, 3, 4]
+        assert sum(after > before for before, after in itertools.pairwise(sizes)) <= 1
+    assert all(sorted(place) == [1, 2, 3, 4] for place in zip(*rounds, strict=True))

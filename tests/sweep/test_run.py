@@ -14,7 +14,7 @@ from podscale.sweep.plan import StagePlan
 from podscale.sweep.results import Stage
 from podscale.sweep.run import Sweep
 from podscale.sweep.scrape import PodReading
-from podscale.sweep.targets import NotReachedError, TargetError
+from podscale.sweep.targets import MachineReading, NotReachedError, TargetError
 from tests.sweep import builders
 
 POD_RATE = 50.0
@@ -26,8 +26,10 @@ class PretendedTarget:
     name = "local"
     url = "http://127.0.0.1:1"
     cores_per_pod = float("inf")
+    sampled = False
 
     def __init__(self, most: int = 64) -> None:
+        self.cores: float | None = 2
         self.most = most
         self.size = 0
         self.closed = False
@@ -44,6 +46,9 @@ class PretendedTarget:
     def read(self) -> list[PodReading]:
         return []
 
+    def machine(self) -> MachineReading | None:
+        return None
+
     def close(self) -> None:
         self.closed = True
 
@@ -53,6 +58,7 @@ class PretendedLoad(StageClient):
 
     def __init__(self, target: PretendedTarget, plot: Callable[[int], None] = lambda _: None) -> None:
         self.worker_count = 1
+        self.more_workers = "raise --locust-workers"
         self.target = target
         self.plot = plot
         self.orders: list[StageOrder] = []

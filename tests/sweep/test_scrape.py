@@ -1,6 +1,7 @@
 """Tests of reading the pods' metrics."""
 
 import httpx
+import msgspec
 import pytest
 
 from podscale import contract
@@ -24,7 +25,7 @@ podscale_cgroup_cpu_limit_cores +Inf
 
 def reading(pod: str = "pod-1", at: float = 0.0, **values: float) -> PodReading:
     """A reading with these values and nothing else."""
-    return PodReading(pod=pod, at_seconds=at, **values)
+    return msgspec.structs.replace(PodReading(pod=pod, at_seconds=at), **values)
 
 
 def test_series_of_one_name_add_up_and_missing_ones_are_unknown() -> None:

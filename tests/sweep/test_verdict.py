@@ -37,6 +37,7 @@ CASES: dict[str, tuple[Facts, str]] = {
     "no_answer": (facts(builders.stage(latency_seconds=None, throughput_per_second=None)), "not one good answer"),
     "errors_void": (facts(builders.stage(errors={"reset": 9})), "more than 1% of the requests failed"),
     "errors": (facts(goal(errors={"timeout": 84, "refused": 1})), "85 of 840 requests failed (10.12%): 1 refused, 84"),
+    "old_pods": (facts(builders.stage(), old_answers=30), "30 of 300 requests were answered by pods that were ending"),
     "missing_pods": (facts(builders.stage(4, requests_by_pod={"pod-1": 600, "pod-2": 600})), "2 of 4 pods answered"),
     "unbalanced": (facts(builders.stage(2, requests_by_pod={"a": 450, "b": 150})), "1.50 times the mean"),
     "throttled": (
@@ -51,6 +52,7 @@ CASES: dict[str, tuple[Facts, str]] = {
     "goal_held": (facts(goal(), slo_p99_seconds=0.2), "p99 100 ms"),
     "goal_missed": (facts(builders.goal_stage(1, 4.3), slo_p99_seconds=0.2), "p99 4,300 ms"),
     "pods_limit": (facts(builders.stage()), "each pod used 0.98 of 1 core"),
+    "unread": (facts(builders.stage(cpu_seconds=None), unread="the pods could not be read"), "could not be read"),
     "not_saturated": (facts(builders.stage(cpu_seconds=3.0)), "used only 0.50 of 1 core; raise --users"),
 }
 
@@ -112,3 +114,20 @@ def test_what_chance_takes_from_poisson_arrivals_is_no_fault(arrivals: str, miss
     stage = builders.stage(1, purpose="load", asked=asked, measured_seconds=4.0, arrivals=52, requests=52)
     codes = {verdict.code for verdict in judge(facts(stage)).verdicts}
     assert ("rate_missed" in codes) is missed
+
+
+def test_nodes_that_nobody_may_ask_are_full_when_the_pods_alone_fill_them() -> None:
+    """What pods used is the least that was busy; where that says nothing, the doubt is printed and no core invented."""
+    full = facts(builders.stage(4, cpu_seconds=23.0, node_cpu_fraction=None))
+    assert "node_full" in {v.code for v in judge(full).verdicts}
+    idle = judge(facts(builders.stage(2, cpu_seconds=4.0, node_cpu_fraction=None)))
+    assert "unless the nodes were full" in idle.verdicts[-1].evidence
+    unknown = facts(builders.stage(4, cpu_seconds=23.0, node_cpu_fraction=None), cores=None)
+    assert "node_full" not in {v.code for v in judge(unknown).verdicts}
+
+
+def test_a_quarter_core_pod_is_the_limit_and_so_is_its_quota() -> None:
+    """Both verdicts stand beside each other: the pods are busy, and the quota is what stops them."""
+    throttled = Throttled(periods=60, throttled_periods=50, seconds=3.0)
+    stage = builders.stage(4, cpu_seconds=5.8, throttled=throttled, node_cpu_fraction=None)
+    assert [v.code for v in judge(facts(stage, cores_per_pod=0.25)).verdicts] == ["throttled", "pods_limit"]

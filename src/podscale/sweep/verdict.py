@@ -16,6 +16,7 @@ LATE_SHARE = 0.05
 RATE_SHARE = 0.95
 RATE_SIGMAS = 3
 ERROR_SHARE = 0.01
+OLD_SHARE = 0.005
 THROTTLED_SHARE = 0.05
 # A pod that uses this much of its core does nothing else than its work.
 POD_BUSY = 0.85
@@ -37,6 +38,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     slo_p99_seconds: float | None = None
     lost_pods: tuple[str, ...] = ()  # and workers of a pod
     not_reached: str | None = None
+    old_answers: int = 0  # in the window, of pods that were to go after the stage before
     unread: str | None = None
     void: str | None = None  # the load's own reason why the stage does not count
     interrupted: str | None = None
@@ -139,6 +141,14 @@ def _no_answer(facts: Facts) -> str | None:
     stage = facts.stage
     untold = facts.not_reached or facts.interrupted or facts.void
     return "not one good answer in the window" if stage.latency_seconds is None and not untold else None
+
+
+def _old_pods(facts: Facts) -> str | None:
+    """Pods that end took part of the load: what was measured is not this size."""
+    total = facts.stage.requests
+    if not total or facts.old_answers / total <= OLD_SHARE:
+        return None
+    return f"{facts.old_answers} of {total} requests were answered by pods that were ending; raise --warmup-seconds"
 
 
 def _missing_pods(facts: Facts) -> str | None:
@@ -272,6 +282,7 @@ RULES = (
     Rule("no_answer", True, _no_answer),
     Rule("errors_void", True, _errors_void),
     Rule("errors", False, _errors),
+    Rule("old_pods", True, _old_pods),
     Rule("missing_pods", True, _missing_pods),
     Rule("unbalanced", False, _unbalanced),
     Rule("throttled", False, _throttled),

@@ -11,6 +11,8 @@ from tests.e2e.kubernetes.release import Release
 
 # One short stage of a size, without the goal's.
 SHORT = ("--repeats=1", "--stage-seconds=3", "--warmup-seconds=1", "--no-goal", "--users=3", "--cpu-time-ms=50")
+# Right after an install: Locust's page is served a moment after its pod is Ready.
+PATIENT = "--wait-seconds=30"
 
 
 @contextlib.contextmanager

@@ -12,11 +12,11 @@ from podscale.sweep import results
 from tests.cluster import processes
 from tests.e2e.commands import Command
 from tests.e2e.kubernetes.release import Release
-from tests.e2e.kubernetes.sweeping import SHORT, codes, sweeping, swept
+from tests.e2e.kubernetes.sweeping import PATIENT, SHORT, codes, sweeping, swept
 from tests.processes import wait_until
 
 # The larger size comes first or second, and the second stage is the one that is cut.
-TWO = ("--sizes=1,2", "--clock=sleep", *SHORT)
+TWO = ("--sizes=1,2", "--clock=sleep", *SHORT, PATIENT)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -61,7 +61,7 @@ def test_an_api_server_that_is_away_for_20_s_does_not_end_the_stage(shared: Rele
     record = shared.cluster.layout.root / "processes" / "kube-apiserver.json"
     server = processes.Process(*json.loads(record.read_text()))
     assert server.alive
-    options = ("--sizes=1", "--stage-seconds=8", "--clock=sleep", *SHORT[:1], *SHORT[2:])
+    options = ("--sizes=1", "--stage-seconds=8", "--clock=sleep", *SHORT[:1], *SHORT[2:], PATIENT)
     with sweeping(shared, tmp_path / "out", *options) as command:
         wait_until(lambda: holds_lease(shared), 60, "the sweep to begin")
         time.sleep(4)

@@ -25,7 +25,7 @@ def test_a_job_sweeps_and_a_second_one_is_refused(
     template = made["spec"]["template"]
     template["metadata"].pop("labels")
     second = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "second"}}
-    second["spec"] = {"backoffLimit": 0, "template": template}  # type: ignore[assignment]  # an object of any shape
+    second["spec"] = {"backoffLimit": 0, "template": template}
     release.kubectl("create", "--filename=-", given=json.dumps(second))
     release.kubectl("wait", "job/second", "--for=condition=Failed", "--timeout=90s")
     assert "another sweep holds podscale" in " ".join(release.kubectl("logs", "job/second").split())

@@ -42,9 +42,8 @@ def test_missing_rights_are_listed(shared: Release, tmp_path: Path) -> None:
     token = shared.kubectl("create", "token", "looker").strip()
     kubeconfig = tmp_path / "looker.yaml"
     shared.cluster.run("cp", str(shared.cluster.kubeconfig), str(kubeconfig))
-    shared.cluster.run(
-        "kubectl", f"--kubeconfig={kubeconfig}", "config", "set-credentials", "looker", f"--token={token}"
-    )
+    own = ("kubectl", f"--kubeconfig={kubeconfig}", "config")
+    shared.cluster.run(*own, "set-credentials", "looker", f"--token={token}")
     context = shared.cluster.run("kubectl", "config", "current-context").strip()
     for option in ("--user=looker", f"--namespace={shared.namespace}"):
         shared.cluster.run(*own, "set-context", context, option)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from podscale.sweep import results
 from tests.e2e.kubernetes.release import CHART, QUARTER_CORE, QUICK_STOP, Release
-from tests.e2e.kubernetes.sweeping import SHORT, codes, stage_of, swept
+from tests.e2e.kubernetes.sweeping import PATIENT, SHORT, codes, stage_of, swept
 from tests.processes import wait_until
 
 # A server of another kind in an image that is on the nodes, and a plain locustfile for it.
@@ -52,7 +52,7 @@ def test_quarter_cores_scale_and_the_quota_is_named(release: Release, tmp_path: 
     """Four pods of 250m do four times the work of one; they are the limit, and their quota; nothing stays changed."""
     release.install(*QUARTER_CORE, *QUICK_STOP)
     options = ("--sizes=1,2,4", "--stage-seconds=10", "--warmup-seconds=3", "--users=24", "--timeout-seconds=30")
-    command = swept(release, tmp_path / "out", *SHORT, *options)
+    command = swept(release, tmp_path / "out", *SHORT, *options, PATIENT)
     assert command.process.returncode == 0, command.stderr
     one, four = stage_of(command, 1), stage_of(command, 4)
     assert one.throughput_per_second
@@ -71,7 +71,7 @@ def test_quarter_cores_scale_and_the_quota_is_named(release: Release, tmp_path: 
 
 def test_little_of_the_time_is_lost_between_windows(shared: Release, tmp_path: Path) -> None:
     """Four sizes, two repeats of 8 s: at most 35 % is scaling, waiting and warm-up, and the share is printed."""
-    options = ("--sizes=1,2,3,4", "--repeats=2", "--stage-seconds=8", "--clock=sleep", "--option=cpu_time_ms=50")
+    options = ("--sizes=1,2,3,4", "--repeats=2", "--stage-seconds=8", "--clock=sleep", PATIENT)
     command = swept(shared, tmp_path / "out", *SHORT, *options)
     assert command.process.returncode == 0, command.stderr
     result = results.load(command.out)
@@ -91,7 +91,7 @@ def test_sixty_four_sleeping_pods_do_sixty_four_times_as_much(release: Release, 
         *QUICK_STOP,
     )
     options = ("--sizes=1,4,16,64", "--stage-seconds=8", "--clock=sleep", "--cpu-time-ms=200", "--users=16")
-    command = swept(release, tmp_path / "out", *SHORT, *options, "--warmup-seconds=3", "--timeout-seconds=30")
+    command = swept(release, tmp_path / "out", *SHORT, *options, "--warmup-seconds=3", "--timeout-seconds=30", PATIENT)
     assert command.process.returncode == 0, command.stderr
     one, all_of_them = stage_of(command, 1), stage_of(command, 64)
     assert one.throughput_per_second
@@ -109,7 +109,7 @@ def test_a_service_that_is_not_ours(release: Release, locust_image: str, tmp_pat
     release.wait_until_settled()
     release.kubectl("rollout", "status", "deployment/shop")
     options = ("--deployment=shop", f"--namespace={release.namespace}", "--scenario=own", "--sizes=1,2")
-    command = swept(release, tmp_path / "out", *options, *SHORT, "--wait-seconds=30", f"--locust={release.name}")
+    command = swept(release, tmp_path / "out", *options, *SHORT, PATIENT, f"--locust={release.name}")
     assert command.process.returncode == 0, command.stderr
     result = results.load(command.out)
     assert result.environment["service"].startswith(f"http://shop.{release.namespace}.")

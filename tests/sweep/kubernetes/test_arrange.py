@@ -66,6 +66,7 @@ def arranger(api: PretendedApi, executed: list[tuple[str, str, list[str]]] | Non
         workload(),
         PretendedLease(),
         ready_seconds=0.5,
+        cores_each=0.25,
         waits=lambda _: None,
         environment={},
         cores=4,
