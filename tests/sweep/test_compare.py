@@ -63,7 +63,10 @@ class PretendedArranger(PretendedTarget):
         return self.looks > 1
 
     def read(self) -> list[PodReading]:
-        return [PodReading(pod="pod-1", at_seconds=0.0, requests=0.0, workers_lost=self.workers_lost)]
+        lost = self.workers_lost
+        pods = range(self.budget.pods if self.budget else 1)
+        # One pod tells of a lost worker: the sum over all is what counts.
+        return [PodReading(pod=f"pod-{n}", at_seconds=0.0, requests=0.0, workers_lost=0 if n else lost) for n in pods]
 
 
 class PretendedArrangedLoad(PretendedLoad):
