@@ -268,6 +268,15 @@ def test_what_is_no_comparison_is_refused(given: dict[str, Any], says: str) -> N
         plan_of(**given)
 
 
+def test_one_process_has_no_causes(tmp_path: Path) -> None:
+    """Pods and workers of one process are the same: figures, and a sentence instead of a difference."""
+    comparison, _ = comparison_of(tmp_path, PretendedArrangedLoad(PretendedArranger()), sizes=[1])
+    result = comparison.run()
+    assert result.causes == []
+    assert result.advice is not None
+    assert "are the same" in result.advice.sentence
+
+
 def test_a_plan_comes_back_from_its_result() -> None:
     """What is written as `asked` is the plan again when a comparison is resumed."""
     plan = plan_of()

@@ -9,8 +9,11 @@ from podscale.sweep.results import Advice, CauseOfTail, Stage, TailCauses
 
 
 def tail_causes(stages: list[Stage]) -> list[TailCauses]:
-    """Where the p99 of `pods` comes from, at each size and with each kind of arrivals that was measured."""
-    loads = [stage for stage in stages if stage.purpose == "load"]
+    """Where the p99 of `pods` comes from, at each size and with each kind of arrivals that was measured.
+
+    With one process pods and workers are the same: there is nothing to choose among and nothing to share.
+    """
+    loads = [stage for stage in stages if stage.purpose == "load" and stage.size > 1]
     found = []
     for size in sorted({stage.size for stage in loads}):
         for arrivals in get_args(Arrivals):
@@ -25,6 +28,8 @@ def advice(causes: list[TailCauses], stages: list[Stage]) -> Advice:
     known = [cause for cause in causes if cause.p99_seconds is not None]
     if not known:
         void = sum(not stage.valid for stage in stages)
+        if not void and stages:
+            return Advice(sentence="No cause can be named: with one process pods and workers are the same.")
         return Advice(sentence=f"No comparison: {void} of {len(stages)} stages are void; their verdicts say why.")
     first = max(known, key=lambda cause: (cause.size, cause.leading is not None, cause.p99_seconds or 0.0))
     return Advice(

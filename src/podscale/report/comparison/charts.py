@@ -7,7 +7,7 @@ import altair as alt
 
 from podscale.analysis import words
 from podscale.report import frame, style
-from podscale.report.comparison.variants import ARRIVALS, ORDER, sizes
+from podscale.report.comparison.variants import ARRIVALS, ORDER, rates, sizes
 from podscale.report.frame import Rows
 from podscale.sweep.results import Cause, Result, Stage, TailCauses
 
@@ -55,9 +55,9 @@ def tail(result: Result, width: int, background: str = "white") -> dict[str, Any
         scale=alt.Scale(type="log", domain=[min(values) / 1.3, max(values) * 1.3], nice=False),
         axis=alt.Axis(format=",.3~r", tickCount=5, labelOverlap="greedy", labelSeparation=8),
     )
-    rates = {cause.size: cause.rate_per_second for cause in result.causes}
+    offers = rates(result)
     panels = [
-        _panel([row for row in rows if row["size"] == size], size, axis, width, rates.get(size), legend=index == 0)
+        _panel([row for row in rows if row["size"] == size], size, axis, width, offers.get(size), legend=index == 0)
         for index, size in enumerate(sizes(result))
     ]
     return _stacked(panels, result, "p99 of each topology at the same load", width, background)
@@ -124,7 +124,8 @@ def _cause_panel(found: TailCauses, width: int) -> _Panel:
     rows = _cause_rows(found)
     order = [row["cause"] for row in rows]
     y = alt.Y("cause:N", sort=order, title=None, axis=_names_axis())
-    x = alt.X("ms:Q", title="ms of p99", axis=alt.Axis(format=",.3~r", tickCount=5))
+    scale = alt.Axis(format=",.3~r", tickCount=5, labelOverlap="greedy", labelSeparation=8)
+    x = alt.X("ms:Q", title="ms of p99", axis=scale)
     base = frame.chart(rows).encode(y=y)
     bars = base.mark_bar(height=16).encode(
         x=x,

@@ -10,6 +10,7 @@ from podscale.report.comparison.variants import (
     Variant,
     budget,
     full_after,
+    rates,
     shown,
     throttled_fraction,
     variants,
@@ -21,13 +22,13 @@ from podscale.sweep.results import Result
 def variant_tables(result: Result) -> list[Table]:
     """All tables that are the comparison's own, in the order of reading."""
     found = variants(result)
-    rates = {cause.size: cause.rate_per_second for cause in result.causes}
+    offers = rates(result)
     return [
         _table(
             "Speed side by side",
             "At equal CPU and memory. Latency in ms at the offered load, which is the same for all of a size. In "
             "brackets the least and the most of the repeats.",
-            [_Column("Offered", "/s", lambda variant: cells.number(rates.get(variant.size))), *_SPEED],
+            [_Column("Offered", "/s", lambda variant: cells.number(offers.get(variant.size))), *_SPEED],
             found,
         ),
         _causes(result),

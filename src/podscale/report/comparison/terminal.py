@@ -13,6 +13,7 @@ from podscale.report.comparison.variants import (
     Variant,
     budget,
     full_after,
+    rates,
     throttled_fraction,
     variants,
 )
@@ -34,8 +35,8 @@ def tables(result: Result) -> RenderableType:
     found = variants(result)
     if not found:
         return Text("No stage was measured.")
-    rates = {cause.size: cause.rate_per_second for cause in result.causes}
-    offered = words.listed([f"{words.number(rate)}/s at size {size}" for size, rate in sorted(rates.items())])
+    offers = rates(result)
+    offered = words.listed([f"{words.number(rate)}/s at size {size}" for size, rate in sorted(offers.items())])
     return Group(
         _table(found, _SPEED),
         Text(f"Offered load: {offered or 'none'}. In brackets, the least and the most of the repeats.", style="dim"),

@@ -75,6 +75,12 @@ def sizes(result: Result) -> list[int]:
     return sorted({stage.size for stage in result.stages})
 
 
+def rates(result: Result) -> dict[int, float]:
+    """The offered load by size."""
+    loads = [stage for stage in result.stages if stage.purpose == "load"]
+    return {stage.size: stage.asked.rate_per_second for stage in loads if stage.asked.rate_per_second}
+
+
 def spread(stages: Iterable[Stage], figure: Figure) -> Spread | None:
     """Over the stages that count and have the figure; None where there is none."""
     values = [value for stage in stages if stage.valid and (value := figure(stage)) is not None]
