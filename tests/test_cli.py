@@ -1,12 +1,18 @@
 """Tests of the command's manners: help, refusals in one line, dry run."""
 
-import json
+import inspect
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
+
+from podscale import compare_command
+from podscale.sweep import results
+from podscale.sweep.compare_plan import COMPARE_OPTIONS, SWEEP_ALONE
+from podscale.sweep.options import OPTIONS
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "example"
 
@@ -93,7 +99,7 @@ def test_a_report_is_written_again_and_printed(tmp_path: Path) -> None:
     assert "2 pods hold" in printed.stdout
     assert {"report.html", "scaling.png", "latency.svg"} <= {path.name for path in tmp_path.iterdir()}
     as_json = podscale("report", str(tmp_path), "--json")
-    assert json.loads(as_json.stdout) == json.loads((EXAMPLE / "result.json").read_text())
+    assert msgspec.json.decode(as_json.stdout, type=results.Result) == results.load(EXAMPLE)
 
 
 def test_without_its_extras_the_command_says_what_to_install() -> None:
@@ -103,3 +109,40 @@ def test_without_its_extras_the_command_says_what_to_install() -> None:
     assert ended.returncode == 2
     assert "pip install 'podscale[load,sweep]'" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_comparison_has_every_option_of_a_sweep_that_makes_sense_for_it() -> None:
+    """An option that a sweep gains is one of compare too, or is named among those that it has no use for."""
+    names = set(inspect.signature(compare_command.compare).parameters)
+    assert (set(OPTIONS) | set(COMPARE_OPTIONS)) - names == SWEEP_ALONE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--sizes", "one"), "'one' is not a list of whole numbers"),
+        (("--topologies", "pods"), "is no comparison"),
+        (("--topologies", "pods,pods-large"), "needs --target kubernetes"),
+        (("--utilisation", "2"), "--utilisation: 2 is not between"),
+        (("--cpu-time-ms", "0"), "--cpu-time-ms"),
+        (("--target", "kubernetes"), "needs --deployment"),
+        (("--resume", "nowhere"), "no result in nowhere"),
+    ],
+)
+def test_a_comparison_refuses_in_one_line(arguments: tuple[str, ...], message: str) -> None:
+    """Exit code 2, the option and what is allowed, no traceback."""
+    done = podscale("compare", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_comparison_shows_its_budgets_and_starts_nothing(tmp_path: Path) -> None:
+    """--dry-run prints each budget within 80 columns; --json the plan with its stages."""
+    shown = podscale("compare", "--sizes", "1,2", "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "1 pod of 2 processes, 2 cores (no limit)" in shown.stdout
+    plan = msgspec.json.decode(podscale("compare", "--sizes", "1,2", "--dry-run", "--json").stdout)
+    assert plan["plan"]["command"] == "compare"
+    assert {stage["topology"] for stage in plan["stages"]} == {"pods", "workers"}
+    assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ except ImportError as missing:  # the base install is the pod alone
     sys.exit(2)
 
 from podscale import cli_steps as steps
+from podscale.compare_command import compare
 from podscale.sweep.options import OPTIONS, OptionError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -92,7 +93,7 @@ def sweep(
         beside = {"sizes": sizes, "option": option, "out": out}
         given |= {name: value for name, value in beside.items() if value is not None}
         if resume is not None:
-            plan, earlier = steps.resumed(resume, given)
+            plan, earlier = steps.resumed(resume, given, "sweep")
         else:
             given.pop("out", None)
             plan, earlier = steps.planned(given), None
@@ -104,6 +105,9 @@ def sweep(
         else:
             code = steps.sweep(plan, resume or steps.new_folder(out), earlier, keep=keep, as_json=as_json)
     raise typer.Exit(code)
+
+
+app.command()(compare)
 
 
 @app.command()

@@ -27,10 +27,11 @@ def planned(given: dict[str, Any]) -> Any:
     from podscale.sweep.plan import make_plan  # noqa: PLC0415
 
     sizes, options = given.pop("sizes", None), given.pop("option", None)
-    return make_plan(cores=usable_cores(), sizes=_sizes(sizes), options=_options(options or []), **given)
+    return make_plan(cores=usable_cores(), sizes=sizes_of(sizes), options=options_of(options or []), **given)
 
 
-def _sizes(text: str | None) -> list[int] | None:
+def sizes_of(text: str | None) -> list[int] | None:
+    """Sizes as people write them, None as they are."""
     if text is None:
         return None
     try:
@@ -39,7 +40,8 @@ def _sizes(text: str | None) -> list[int] | None:
         raise RefusalError(f"--sizes: {text!r} is not a list of whole numbers such as 1,2,4") from None
 
 
-def _options(pairs: list[str]) -> dict[str, str | int | float]:
+def options_of(pairs: list[str]) -> dict[str, str | int | float]:
+    """Arguments of a locustfile, from name=value."""
     options: dict[str, str | int | float] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -56,8 +58,9 @@ def _number_or_text(value: str) -> str | int | float:
     return value
 
 
-def resumed(folder: Path, given: dict[str, Any]) -> tuple[Any, Any]:
-    """The plan and the result of a broken sweep; the plan is its own, so other options make no sense beside it."""
+def resumed(folder: Path, given: dict[str, Any], command: str) -> tuple[Any, Any]:
+    """The plan and the result of a broken run; the plan is its own, so other options make no sense beside it."""
+    from podscale.sweep.compare_plan import ComparePlan  # noqa: PLC0415
     from podscale.sweep.plan import Plan  # noqa: PLC0415
     from podscale.sweep.results import ResultError, load  # noqa: PLC0415
 
@@ -65,8 +68,11 @@ def resumed(folder: Path, given: dict[str, Any]) -> tuple[Any, Any]:
         option = next(iter(given)).replace("_", "-")
         raise RefusalError(f"--resume goes on with the plan in {folder}; leave out --{option}, or start a new sweep")
     earlier = load(folder)
+    wrote = earlier.asked.get("command", "sweep")
+    if wrote != command:
+        raise RefusalError(f"--resume: {folder} was written by podscale {wrote}; go on with podscale {wrote} --resume")
     try:
-        return msgspec.convert(earlier.asked, Plan), earlier
+        return msgspec.convert(earlier.asked, ComparePlan if command == "compare" else Plan), earlier
     except msgspec.ValidationError as error:
         raise ResultError(f"{folder} holds a plan that this podscale cannot read: {error}") from error
 
@@ -92,7 +98,7 @@ def print_plan(plan: Any, *, as_json: bool) -> int:
 
     stages = list(capacity_stages(plan))
     seconds = estimate_seconds(plan)
-    checks = _checks(plan)
+    checks = checks_of(plan)
     code = REFUSED if any(check.state == "refused" for check in checks) else GOOD
     if as_json:
         shown = {"plan": plan, "stages": stages, "seconds": seconds, "checks": checks}
@@ -113,7 +119,8 @@ def print_plan(plan: Any, *, as_json: bool) -> int:
     return code
 
 
-def _checks(plan: Any) -> list[Any]:
+def checks_of(plan: Any) -> list[Any]:
+    """The preflight of a cluster; nothing where there is none."""
     if plan.target != "kubernetes":
         return []
     from podscale.sweep.kubernetes import session  # noqa: PLC0415
@@ -123,18 +130,33 @@ def _checks(plan: Any) -> list[Any]:
 
 def sweep(plan: Any, folder: Path, earlier: Any, *, keep: str | None, as_json: bool) -> int:
     """Measure, write and print; returns the exit code."""
-    from podscale.progress import TerminalObserver  # noqa: PLC0415
-    from podscale.sweep.measure import Interrupted  # noqa: PLC0415
     from podscale.sweep.plan import estimate_seconds  # noqa: PLC0415
     from podscale.sweep.run import Sweep  # noqa: PLC0415
+
+    return _measured(Sweep, plan, folder, earlier, estimate_seconds(plan), keep=keep, as_json=as_json)
+
+
+def compare(plan: Any, folder: Path, earlier: Any, *, keep: str | None, as_json: bool) -> int:
+    """The same for a comparison."""
+    from podscale.sweep.compare import Comparison  # noqa: PLC0415
+    from podscale.sweep.compare_plan import estimate_seconds  # noqa: PLC0415
+
+    return _measured(Comparison, plan, folder, earlier, estimate_seconds(plan), keep=keep, as_json=as_json)
+
+
+def _measured(
+    kind: Any, plan: Any, folder: Path, earlier: Any, seconds: float, *, keep: str | None, as_json: bool
+) -> int:
+    from podscale.progress import TerminalObserver  # noqa: PLC0415
+    from podscale.sweep.measure import Interrupted  # noqa: PLC0415
 
     console = Console(stderr=True)
     with one_interruption(console):
         try:
-            with TerminalObserver(console, estimate_seconds(plan)) as observer:
+            with TerminalObserver(console, seconds) as observer:
                 target, load, keeper = _opened(plan, folder, observer, keep)
-                sweep = Sweep(plan, target, load, folder=folder, observer=observer, earlier=earlier, keep=keeper)
-                result = sweep.run()
+                run = kind(plan, target, load, folder=folder, observer=observer, earlier=earlier, keep=keeper)
+                result = run.run()
         except Interrupted as interrupted:  # before anything was measured
             return INTERRUPTED + signal.Signals[str(interrupted)]
         write_and_print(result, folder, as_json=as_json)
@@ -179,13 +201,25 @@ def fetched(job: str, context: str | None, namespace: str | None, folder: Path |
     return folder
 
 
+def base_of(plan: Any) -> Any:
+    """What one pod has that a comparison divides: on a cluster, of the Deployment."""
+    from podscale.sweep.topologies import Base  # noqa: PLC0415
+
+    if plan.target != "kubernetes":
+        return Base()
+    from podscale.sweep.kubernetes import session  # noqa: PLC0415
+
+    return session.base(plan, _say)
+
+
 def _say(text: str) -> None:
     typer.echo(text, err=True)
 
 
 def write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
-    """Write the report beside the result, and print its table."""
-    from podscale.report import terminal  # noqa: PLC0415
+    """Write the report beside the result, and print its tables."""
+    from podscale.report import comparison, terminal  # noqa: PLC0415
+    from podscale.report.comparison import terminal as compared  # noqa: PLC0415
     from podscale.report.writer import write  # noqa: PLC0415
 
     written = write(result, folder)
@@ -193,7 +227,7 @@ def write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
         typer.echo(msgspec.json.format(msgspec.json.encode(result), indent=1).decode())
         return
     console = Console()
-    console.print(terminal.result_table(result))
+    console.print(compared.tables(result) if comparison.is_one(result) else terminal.result_table(result))
     console.print()
     console.print(terminal.advice(result))
     console.print(f"\nReport: {written[0]}", soft_wrap=True, highlight=False, markup=False)

@@ -38,6 +38,7 @@ QUEUE_SECONDS = "podscale_queue_seconds"  # histogram
 SHED = "podscale_requests_shed_total"
 ABANDONED = "podscale_requests_abandoned_total"
 LOOP_LAG_SECONDS = "podscale_event_loop_lag_seconds"
+WORKERS_LOST = "podscale_workers_lost_total"  # only where a pod has several workers
 INFO = "podscale_info"  # version, python, pod, gil, workers
 # From the pod's own cgroup. A value that cannot be read has no series: absent is unknown, never 0.
 CGROUP_CPU_SECONDS = "podscale_cgroup_cpu_seconds_total"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from podscale.analysis import words
 from podscale.contract import StageReport
-from podscale.report import terminal
+from podscale.report import figures, terminal
 from podscale.sweep.plan import StagePlan
 from podscale.sweep.results import Stage
 
@@ -64,11 +64,12 @@ class TerminalObserver:
     def _show(self, stage: StagePlan, state: str) -> None:
         position = len(self._ended) + 1
         within = min(time.monotonic() - self._began_at, stage.seconds)
+        what = figures.instances(stage.topology, stage.size)
         self._progress.update(
             self._task,
             total=max(self._estimated_seconds, _seconds(self._planned)),
             completed=_seconds(self._ended) + within,
-            description=terminal.progress_description(position, len(self._planned), stage.size, stage.purpose, state),
+            description=terminal.progress_description(position, len(self._planned), what, stage.purpose, state),
         )
 
 
@@ -78,9 +79,9 @@ def _seconds(stages: Sequence[StagePlan]) -> float:
 
 def _line(stage: Stage) -> str:
     if stage.throughput_per_second is None or stage.latency_seconds is None:
-        figures = "no figure"
+        told = "no figure"
     else:
         rate, p99 = stage.throughput_per_second, stage.latency_seconds.p99
-        figures = f"{words.number(rate):>7}/s  p99 {words.milliseconds(p99):>9}"
+        told = f"{words.number(rate):>7}/s  p99 {words.milliseconds(p99):>9}"
     spoiled = "" if stage.valid else f"  void: {stage.verdicts[0].code if stage.verdicts else 'unknown'}"
-    return f"{words.pods(stage.size):>8}  {stage.asked.describe():<25}{figures}{spoiled}"
+    return f"{figures.instances(stage.topology, stage.size):>8}  {stage.asked.describe():<25}{told}{spoiled}"

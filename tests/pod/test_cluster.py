@@ -86,6 +86,7 @@ def test_lost_workers_come_back_and_nothing_counted_is_lost(team: Pod, files: Pa
         wait_until(lambda: httpx.get(f"{team.admin_url}/ready").status_code == 200, 10, "the team to be ready")
         assert team.metric(contract.IN_PROGRESS) == 0
         answered += ask_until_both_answer(team)
+    assert team.metric(contract.WORKERS_LOST) == 6
     labels = '{method="GET",route="/timestamp",status="200"}'
     wait_until(lambda: team.metric(contract.REQUESTS + labels) >= answered.total(), 5, "the requests to be counted")
     assert team.metric(contract.REQUESTS + labels) == answered.total()

@@ -10,7 +10,9 @@ import pytest
 
 from podscale import contract
 from podscale.sweep.local import LocalTarget
+from podscale.sweep.scrape import usage
 from podscale.sweep.targets import NotReachedError
+from podscale.sweep.topologies import Base, budgets
 from tests.processes import wait_until
 
 
@@ -97,3 +99,38 @@ def test_settings_of_the_callers_shell_do_not_reach_the_pods(tmp_path: Path, mon
         assert httpx.get(f"{clean.url}{contract.BLOCKING}?cpuTimeMs=5").status_code == 200
     finally:
         clean.close()
+
+
+def test_workers_are_one_pod_of_several_processes_and_pods_are_several_pods(target: LocalTarget) -> None:
+    """Both arrangements answer with two processes; what stands is not started again."""
+    workers, pods = (budgets([name], 2, Base())[name] for name in ("workers", "pods"))
+    for budget, names in ((workers, 1), (pods, 2)):
+        assert target.arrange(budget) is not None
+        assert len(target.read()) == names
+        wait_until(lambda: len(processes(target, 40)) == 2, 20, "both processes to answer")
+        assert target.arrange(budget) is None
+
+
+@pytest.mark.parametrize("name", ["workers", "pods"])
+def test_a_killed_process_is_back_and_the_target_whole(target: LocalTarget, name: str) -> None:
+    """SIGKILL to one of two: not whole at once, whole again soon, with another process in its place."""
+    target.arrange(budgets([name], 2, Base())[name])
+    killed = target.kill_one()
+    assert ("worker" in killed) is (name == "workers")
+    wait_until(lambda: not target.whole(), 5, "the loss to be seen")
+    wait_until(target.whole, 20, "both processes to be there again")
+    assert len(answering(target, 40)) == (1 if name == "workers" else 2)
+
+
+def test_a_worker_that_was_lost_is_counted(target: LocalTarget) -> None:
+    """The pod's own count rises by one, which marks the stage that it happens in."""
+    target.arrange(budgets(["workers"], 2, Base())["workers"])
+    before = target.read()
+    target.kill_one()
+    wait_until(target.whole, 20, "the worker to be replaced")
+    assert usage(before, target.read()).workers_lost == 1
+
+
+def processes(target: LocalTarget, requests: int) -> set[str]:
+    """Process ids that answer."""
+    return {httpx.get(target.url + contract.TIMESTAMP).headers[contract.PROCESS_HEADER] for _ in range(requests)}

@@ -107,6 +107,15 @@ def test_errors_are_a_finding_for_a_goal_and_void_a_capacity() -> None:
     assert not judge(facts(builders.stage(errors={"timeout": 100}))).valid
 
 
+@pytest.mark.parametrize(("arrivals", "missed"), [("poisson", False), ("constant", True)])
+def test_what_chance_takes_from_poisson_arrivals_is_no_fault(arrivals: str, missed: bool) -> None:
+    """52 of 64 arrivals: within three standard deviations of a Poisson stream, but missed by evenly spaced ones."""
+    asked = builders.asked(model="open", arrivals=arrivals, rate_per_second=16.0, users=None, measure_seconds=4)
+    stage = builders.stage(1, purpose="load", asked=asked, measured_seconds=4.0, arrivals=52, requests=52)
+    codes = {verdict.code for verdict in judge(facts(stage)).verdicts}
+    assert ("rate_missed" in codes) is missed
+
+
 def test_nodes_that_nobody_may_ask_are_full_when_the_pods_alone_fill_them() -> None:
     """What pods used is the least that was busy; where that says nothing, the doubt is printed and no core invented."""
     full = facts(builders.stage(4, cpu_seconds=23.0, node_cpu_fraction=None))

@@ -22,6 +22,7 @@ from uvicorn import Config
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from podscale.pod import children, parts
+from podscale.pod.collectors import LostWorkersCollector
 from podscale.pod.health import PULSE_BYTES, Pulse
 from podscale.pod.server import PodServer, bind
 from podscale.pod.settings import SettingError, Settings
@@ -41,7 +42,9 @@ def run_workers(settings: Settings) -> None:
         MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call] # the library has no types for it
         with parts.admin_port(settings, registry, pulses):
             parts.announce(settings)
-            Supervisor(settings, listener, places, pulses).run()
+            supervisor = Supervisor(settings, listener, places, pulses)
+            registry.register(LostWorkersCollector(lambda: supervisor.lost))
+            supervisor.run()
 
 
 def _private_folder() -> "tempfile.TemporaryDirectory[str]":
@@ -119,6 +122,7 @@ class Supervisor(Multiprocess):
         self._places = places
         self._pulses = pulses
         self._stopping = False
+        self.lost = 0
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._stop)
         for number in (signal.SIGHUP, signal.SIGTTIN, signal.SIGTTOU):
@@ -142,6 +146,7 @@ class Supervisor(Multiprocess):
                 process.kill()  # closes its pipe
                 process.join()
                 logger.warning("worker %s is lost (exit code %s); a new one starts", process.pid, process.exitcode)
+                self.lost += 1
                 place.clear_gauges()
                 self.processes[place.index] = self._start_worker(place)
 

@@ -85,6 +85,17 @@ class LagCollector(Collector):
         yield GaugeMetricFamily(contract.LOOP_LAG_SECONDS, text, value=self._lag_seconds())
 
 
+class LostWorkersCollector(Collector):
+    """How many workers the supervisor has replaced."""
+
+    def __init__(self, lost: Callable[[], int]) -> None:
+        self._lost = lost
+
+    def collect(self) -> Iterator[Metric]:
+        """Read it now."""
+        yield CounterMetricFamily(contract.WORKERS_LOST, "Workers that ended and were replaced.", value=self._lost())
+
+
 class ProcessesCollector(Collector):
     """The standard process metrics, added up over this process and all its descendants.
 

@@ -20,20 +20,34 @@ class Theory:
     shared_queue_seconds: float
 
 
-def instances(stage: Stage) -> str:
-    """What was scaled: "2 pods", "1 worker"."""
-    return words.pods(stage.size) if stage.topology == "pods" else words.pods(stage.size).replace("pod", "worker")
+_INSTANCES = {
+    "pods": ("pod", "pods"),
+    "workers": ("worker", "workers"),
+    "pods-unlimited": ("pod without limit", "pods without limit"),
+    "pods-large": ("large pod", "large pods"),
+}
+
+
+def instances(topology: str, size: int) -> str:
+    """What was scaled: "2 pods", "1 worker"; large pods are half as many as the size says."""
+    count = size // 2 if topology == "pods-large" else size
+    return f"{count:,} {_INSTANCES[topology][count != 1]}"
 
 
 def name(stage: Stage) -> str:
-    """A stage in words: "2 pods, repeat 1" for capacity, "2 pods, goal" for the goal."""
-    repeat = f"repeat {stage.repeat}" if stage.purpose == "capacity" or stage.repeat > 1 else ""
-    return ", ".join(filter(None, [instances(stage), "goal" if stage.purpose == "goal" else "", repeat]))
+    """A stage in words: "2 pods, repeat 1" for capacity, "2 pods, goal", "2 workers, load constant, repeat 1"."""
+    purpose = {"capacity": "", "load": f"load {stage.asked.arrivals or ''}".strip()}.get(stage.purpose, stage.purpose)
+    once = stage.purpose in {"goal", "recovery"} and stage.repeat == 1
+    repeat = "" if once else f"repeat {stage.repeat}"
+    return ", ".join(filter(None, [instances(stage.topology, stage.size), purpose, repeat]))
 
 
 def in_order(stages: Sequence[Stage]) -> list[Stage]:
-    """For reading: capacity before goal, by size and repeat. They were measured in random order."""
-    return sorted(stages, key=lambda stage: (stage.purpose, stage.topology, stage.size, stage.repeat))
+    """For reading: capacity first, by size and repeat. They were measured in random order."""
+    return sorted(
+        stages,
+        key=lambda stage: (stage.purpose, stage.size, stage.topology, stage.asked.arrivals or "", stage.repeat),
+    )
 
 
 def load(stage: Stage) -> str:
@@ -93,16 +107,22 @@ def error_fraction(stage: Stage) -> float | None:
 
 
 def requests_by_pod(stage: Stage) -> dict[str, int]:
-    """Answers by pod, the silent pods with 0; empty where no answer named its pod."""
-    counts = {pod: count for pod, count in stage.requests_by_pod.items() if pod != UNKNOWN_POD}
-    silent = stage.size - len(counts) if counts else 0
-    return counts | {f"silent pod {index + 1}": 0 for index in range(silent)}
+    """Answers by pod, the silent pods with 0; empty where no answer named its pod. In a comparison, by process."""
+    if stage.budget is None:
+        return _shares(stage.requests_by_pod, stage.size, "pod")
+    return _shares(stage.requests_by_process, stage.budget.processes, "process")
 
 
 def busiest_over_mean(stage: Stage) -> float | None:
     """Requests of the busiest pod over the mean of all: 1 is even."""
     counts = requests_by_pod(stage).values()
     return max(counts) * len(counts) / sum(counts) if sum(counts) else None
+
+
+def _shares(answers: dict[str, int], parts: int, what: str) -> dict[str, int]:
+    counts = {name: count for name, count in answers.items() if name != UNKNOWN_POD}
+    silent = parts - len(counts) if counts else 0
+    return counts | {f"silent {what} {index + 1}": 0 for index in range(silent)}
 
 
 def verdict(code: str) -> str:

@@ -6,7 +6,7 @@ import jinja2
 
 from podscale.analysis import words
 from podscale.report import cells, figures, frame, style, tables
-from podscale.report.charts import CHARTS
+from podscale.report.charts import CHARTS, Chart
 from podscale.sweep.results import Result, Stage
 
 _CAPTIONS = {
@@ -14,7 +14,7 @@ _CAPTIONS = {
     "latency": "Latency from the moment a request was due. Hollow marks are void stages.",
     "balance": "How evenly requests fell on pods. Each mark is one pod of one stage.",
 }
-_environment = jinja2.Environment(
+environment = jinja2.Environment(
     loader=jinja2.PackageLoader("podscale.report"),
     autoescape=True,
     undefined=jinja2.StrictUndefined,
@@ -25,14 +25,15 @@ _environment = jinja2.Environment(
 
 def page(result: Result) -> str:
     """The whole report as HTML."""
-    return _environment.get_template("report.html.j2").render(
+    return environment.get_template("report.html.j2").render(
         result=result,
         headline=result.advice.sentence if result.advice else "No advice: the sweep did not come that far.",
         standing=standing(result),
+        stands=result.advice is not None and result.advice.verified,
         summary=summary(result.stages),
         stages=figures.in_order(result.stages),
         void=[stage for stage in figures.in_order(result.stages) if not stage.valid],
-        charts=[(name, _CAPTIONS[name], *_both_widths(name, result)) for name in CHARTS],
+        charts=[(name, _CAPTIONS[name], *both_widths(CHARTS[name], _CAPTIONS[name], result)) for name in CHARTS],
         tables=tables.stage_tables(result),
         fits=tables.fit_rows(result.fits),
         conditions=frame.conditions(result),
@@ -58,8 +59,8 @@ def summary(stages: list[Stage]) -> str:
     return f"{valid} of {len(stages)} stages count." + (f" Verdicts: {verdicts}." if verdicts else "")
 
 
-def _both_widths(name: str, result: Result) -> tuple[str, str]:
+def both_widths(chart: Chart, caption: str, result: Result) -> tuple[str, str]:
     """The chart for a page and for a telephone; the page's style sheet shows one of them."""
-    drawn = [style.svg(CHARTS[name](result, width, "transparent")) for width in (frame.WIDE, frame.NARROW)]
-    wide, narrow = (style.inline(svg, _CAPTIONS[name]) for svg in drawn)
+    drawn = [style.svg(chart(result, width, "transparent")) for width in (frame.WIDE, frame.NARROW)]
+    wide, narrow = (style.inline(svg, caption) for svg in drawn)
     return wide, narrow

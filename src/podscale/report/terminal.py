@@ -32,7 +32,7 @@ class PlanRow:
 
 def plan_table(rows: Sequence[PlanRow], total_seconds: float) -> RenderableType:
     """What a sweep would do, in order, and how long it takes together."""
-    table = _table(("Stage", "right"), ("Pods", "right"), ("Repeat", "right"), ("Purpose", "left"))
+    table = open_table(("Stage", "right"), ("Pods", "right"), ("Repeat", "right"), ("Purpose", "left"))
     table.add_column("Load", max_width=36)
     table.add_column("Time", justify="right", no_wrap=True)
     for position, row in enumerate(rows, start=1):
@@ -79,16 +79,16 @@ class TimeLeft(ProgressColumn):
         return Text(f"{left} left".rjust(14), style="progress.remaining")
 
 
-def progress_description(position: int, stages: int, size: int, purpose: str, step: str) -> str:
+def progress_description(position: int, stages: int, instances: str, purpose: str, step: str) -> str:
     """What goes on now, in at most 46 characters: "3/8  2 pods, capacity: measuring"."""
-    return f"{position}/{stages}  {words.pods(size)}, {purpose}: {step}"[:46]
+    return f"{position}/{stages}  {instances}, {purpose}: {step}"[:46]
 
 
 def result_table(result: Result) -> RenderableType:
     """One line for each stage, and below it why stages do not count."""
     if not result.stages:
         return Text("No stage was measured.")
-    table = _table(("Pods", "right"), ("Run", "left"), ("Answers/s", "right"), ("Eff.", "right"))
+    table = open_table(("Pods", "right"), ("Run", "left"), ("Answers/s", "right"), ("Eff.", "right"))
     for heading in ("p50 ms", "p99 ms", "Errors"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("Verdict", no_wrap=True)
@@ -97,7 +97,7 @@ def result_table(result: Result) -> RenderableType:
     for stage, row in zip(stages, rows, strict=True):
         table.add_row(*map(Text, row), style="" if stage.valid else "yellow")
     legend = [Text("? is unknown", style="dim")] if any(_UNKNOWN in row for row in rows) else []
-    return Group(table, *legend, *(_void(stage) for stage in stages if not stage.valid))
+    return Group(table, *legend, *(why_void(stage) for stage in stages if not stage.valid))
 
 
 def advice(result: Result) -> RenderableType:
@@ -150,7 +150,8 @@ def _count(value: int | None) -> str:
     return _UNKNOWN if value is None else cells.count(value)
 
 
-def _void(stage: Stage) -> RenderableType:
+def why_void(stage: Stage) -> RenderableType:
+    """Why a stage does not count."""
     reasons = "; ".join(f"{figures.verdict(found.code)}: {found.evidence}" for found in stage.verdicts)
     return _indented(f"void: {figures.name(stage)}: {reasons or 'no verdict is known'}", style="yellow")
 
@@ -162,7 +163,8 @@ def _indented(text: str, style: str = "") -> RenderableType:
     return grid
 
 
-def _table(*columns: tuple[str, str]) -> Table:
+def open_table(*columns: tuple[str, str]) -> Table:
+    """A table without lines, its columns set to the left or the right."""
     table = Table(box=None, pad_edge=False, header_style="bold underline")
     for heading, side in columns:
         table.add_column(heading, justify="right" if side == "right" else "left", no_wrap=True)

@@ -1,8 +1,11 @@
 """The local target: n single pods as processes that share one port, as a Service shares connections."""
 
+import contextlib
 import os
+import signal
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from sys import executable
 from typing import Any
@@ -14,8 +17,10 @@ import psutil
 from podscale import contract
 from podscale.sweep.children import Child, free_port, stop_all
 from podscale.sweep.environment import usable_cores
+from podscale.sweep.results import Budget
 from podscale.sweep.scrape import PodReading, scrape
 from podscale.sweep.targets import MachineReading, NotReachedError, this_machine
+from podscale.sweep.topologies import Base
 
 HOST = "127.0.0.1"
 READY_SECONDS = 30
@@ -25,9 +30,9 @@ STOP_SECONDS = 5
 
 
 class LocalPod:
-    """One pod process, its admin port, and its CPU and memory as the kernel counts them."""
+    """One pod, its admin port, and its CPU and memory as the kernel counts them. `settings` are added to its own."""
 
-    def __init__(self, number: int, port: int, folder: Path) -> None:
+    def __init__(self, number: int, port: int, folder: Path, settings: Mapping[str, str]) -> None:
         self.name = f"pod-{number}"
         admin_port = free_port()
         self.admin_url = f"http://{HOST}:{admin_port}"
@@ -40,6 +45,7 @@ class LocalPod:
             "PODSCALE_POD_NAME": self.name,
             "PODSCALE_REUSE_PORT": "1",
             "PODSCALE_DRAIN_SECONDS": "0",
+            **settings,
         }
         log = folder / f"{self.name}.log"
         self.child = Child(self.name, [executable, "-m", "podscale.pod"], log, environment)
@@ -70,6 +76,7 @@ class LocalTarget:
     """Scales processes on this machine. `folder` takes their logs."""
 
     name = "local"
+    base = Base()
     sampled = False
 
     def __init__(self, folder: Path, *, one_core_each: bool) -> None:
@@ -77,6 +84,10 @@ class LocalTarget:
         self._client = httpx.Client()
         self._pods: list[LocalPod] = []
         self._started = 0
+        self._settings: dict[str, str] = {}
+        self._arranged: Budget | None = None
+        self._victim = 0
+        self._workers_lost = 0.0
         # Held, never listened on: keeps the port ours while pods come and go.
         self._port_holder = socket.socket()
         self._port_holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -99,12 +110,45 @@ class LocalTarget:
         self._replace_the_dead()
         fresh = size - len(self._pods)
         for _ in range(fresh):
-            self._started += 1
-            self._pods.append(LocalPod(self._started, self._port, self._folder))
+            self._start_one()
         self._wait_ready(begun + READY_SECONDS)
         ready_seconds = time.monotonic() - begun if fresh else 0.0
         self._wait_idle(time.monotonic() + IDLE_SECONDS)
         return ready_seconds
+
+    def arrange(self, budget: Budget) -> float | None:
+        """Start so many pods of so many processes anew, unless they stand; their cores are the machine's."""
+        if budget == self._arranged and all(pod.child.running() for pod in self._pods):
+            self._wait_idle(time.monotonic() + IDLE_SECONDS)
+            seconds = None
+        else:
+            self._stop(self._pods)
+            self._pods, self._arranged = [], budget
+            # One child for the jobs that a process hands on: else a pod of n would have fewer than n pods have.
+            self._settings = {"PODSCALE_WORKERS": str(budget.processes_per_pod), "PODSCALE_OFFLOAD_PROCESSES": "1"}
+            seconds = self.scale(budget.pods)
+        self._victim = self._serving_process()
+        return seconds
+
+    def kill_one(self) -> str:
+        """Send SIGKILL to a process that answered a request when the pods were arranged."""
+        pod = next(pod for pod in self._pods if self._victim in _family(pod.child.pid))
+        self._workers_lost = self._count_lost()
+        os.kill(self._victim, signal.SIGKILL)
+        return pod.name if pod.child.pid == self._victim else f"worker {self._victim} of {pod.name}"
+
+    def whole(self) -> bool:
+        """Replaces a dead pod, as a Deployment would; a dead worker is replaced by its supervisor."""
+        pods = len(self._pods)
+        self._replace_the_dead()
+        if len(self._pods) < pods:
+            for _ in range(pods - len(self._pods)):
+                self._start_one()
+            return False
+        workers = self._arranged is not None and self._arranged.processes_per_pod > 1
+        if workers and self._count_lost() == self._workers_lost:
+            return False  # its supervisor has not seen it yet
+        return all(pod.ready(self._client) for pod in self._pods)
 
     def read(self) -> list[PodReading]:
         """Counters of every pod, now."""
@@ -120,6 +164,21 @@ class LocalTarget:
         self._pods = []
         self._port_holder.close()
         self._client.close()
+
+    def _start_one(self) -> None:
+        self._started += 1
+        self._pods.append(LocalPod(self._started, self._port, self._folder, self._settings))
+
+    def _serving_process(self) -> int:
+        try:
+            answer = self._client.get(self.url + contract.TIMESTAMP, timeout=READY_SECONDS)
+            return int(answer.headers[contract.PROCESS_HEADER])
+        except (httpx.HTTPError, KeyError) as error:
+            raise NotReachedError(f"the pods are ready, but do not answer: {error!r}") from error
+
+    def _count_lost(self) -> float:
+        readings = [scrape(pod.name, pod.admin_url, self._client) for pod in self._pods]
+        return sum(reading.workers_lost or 0 for reading in readings)
 
     def _replace_the_dead(self) -> None:
         self._pods = [pod for pod in self._pods if pod.child.running()]
@@ -149,6 +208,13 @@ class LocalTarget:
 
     def _stop(self, pods: list[LocalPod]) -> None:
         stop_all([pod.child for pod in pods], STOP_SECONDS)
+
+
+def _family(pid: int) -> set[int]:
+    """A process and its descendants; empty if it is gone."""
+    with contextlib.suppress(psutil.Error):
+        return {pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))}
+    return set()
 
 
 def _process_tree(pid: int) -> tuple[float | None, int | None]:

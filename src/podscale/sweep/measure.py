@@ -42,18 +42,45 @@ class Measured(msgspec.Struct, frozen=True):
     interrupted: Interrupted | None = None
 
 
-class Measurer:
-    """Measures stages of one plan on one target; `on_report` hears of the running load."""
+class Disturbance(Protocol):
+    """Something that is done to the pods in the midst of a stage."""
 
-    def __init__(self, plan: Plan, target: Target, load: Load, *, on_report: Callable[[StageReport], None]) -> None:
+    def see(self, report: StageReport) -> None:
+        """Hear of the running stage."""
+
+    def describe(self, stage: Stage) -> Stage:
+        """The stage with what came of it."""
+
+
+class Measurer:
+    """Measures stages of one plan on one target; `on_report` hears of the running load.
+
+    `bring` makes the target what a stage wants, and returns the seconds until all were ready, None where nothing had
+    to start; a sweep scales. `disturb` gives a stage its disturbance, if it has one.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        target: Target,
+        load: Load,
+        *,
+        on_report: Callable[[StageReport], None],
+        bring: Callable[[StagePlan], float | None] | None = None,
+        disturb: Callable[[StagePlan], Disturbance | None] = lambda _: None,
+    ) -> None:
         self._plan = plan
         self._target = target
         self._load = load
         self._on_report = on_report
+        self._bring = bring or (lambda wanted: target.scale(wanted.size))
+        self._disturb = disturb
 
     def measure(self, wanted: StagePlan) -> Measured:
         """Measure one stage. Faults of the stage become verdicts; raises TargetError when the target is unusable."""
         stage = Stage(
+            topology=wanted.topology,
+            budget=wanted.budget,
             purpose=wanted.purpose,
             size=wanted.size,
             repeat=wanted.repeat,
@@ -63,14 +90,14 @@ class Measurer:
         )
         facts = Facts(
             stage=stage,
-            cores_per_pod=self._target.cores_per_pod,
+            cores_per_pod=self._cores_each(wanted),
             more_workers=self._load.more_workers,
             slo_p99_seconds=self._plan.slo_p99_seconds,
         )
         try:
-            ready_seconds = self._target.scale(wanted.size)
+            ready_seconds = self._bring(wanted)
             # Known for certain only now: a limit, for one, is read from living pods.
-            facts = msgspec.structs.replace(facts, cores_per_pod=self._target.cores_per_pod)
+            facts = msgspec.structs.replace(facts, cores_per_pod=self._cores_each(wanted))
         except NotReachedError as error:
             return Measured(judge(msgspec.structs.replace(facts, not_reached=str(error))))
         except Interrupted as interrupted:
@@ -79,30 +106,37 @@ class Measurer:
 
     def _under_load(self, wanted: StagePlan, facts: Facts, stage: Stage) -> Measured:
         watch = WindowWatch(self._target, wanted.asked.measure_seconds)
+        disturbance = self._disturb(wanted)
         before = self._target.read()
-        loaded = self._run(wanted, watch)
+        loaded = self._run(wanted, [watch.see, self._on_report, *([disturbance.see] if disturbance else [])])
         after = self._target.read()
         if loaded.report is not None:
             stage = with_load(stage, loaded.report, {reading.pod for reading in before})
         stage = with_pods(stage, before, after, watch)
+        if disturbance is not None:
+            stage = disturbance.describe(stage)
         facts = msgspec.structs.replace(
             facts,
             stage=stage,
             cores=self._target.cores if watch.cores is None else watch.cores,
             mean_queue_seconds=watch.usage().mean_queue_seconds,
             unread=watch.unread(),
-            old_answers=old_answers(stage.requests_by_pod, {reading.pod for reading in before}),
+            # A pod that takes the place of a killed one is new, and meant to answer.
+            old_answers=0 if disturbance else old_answers(stage.requests_by_pod, {reading.pod for reading in before}),
             identified=set(stage.requests_by_pod) != {"unknown"},
-            lost_pods=tuple(sorted(_answering(before) - _answering(after))),
+            lost_pods=() if disturbance else _lost(before, after),
             void=loaded.void,
             interrupted="stopped before the window was whole" if loaded.interrupted else None,
         )
         return Measured(judge(facts), loaded.interrupted)
 
-    def _run(self, wanted: StagePlan, watch: WindowWatch) -> "_Loaded":
+    def _cores_each(self, wanted: StagePlan) -> float:
+        return self._target.cores_per_pod if wanted.cores_each is None else wanted.cores_each
+
+    def _run(self, wanted: StagePlan, ears: list[Callable[[StageReport], None]]) -> "_Loaded":
         def hear(report: StageReport) -> None:
-            watch.see(report)
-            self._on_report(report)
+            for ear in ears:
+                ear(report)
 
         client = None
         try:
@@ -160,6 +194,7 @@ def with_load(stage: Stage, report: StageReport, pods: AbstractSet[str] = frozen
         latency_histogram=report["latency_histogram"],
         errors={kind: count for kind, count in report["errors"].items() if count},
         requests_by_pod=report["requests_by_pod"],
+        requests_by_process=report["requests_by_process"],
         client_requests=sum(report["total_requests_by_pod"].values())
         - old_answers(report["total_requests_by_pod"], pods),
         generator=msgspec.convert(report["generator"], Generator),
@@ -200,6 +235,13 @@ def _stopped(client: StageClient | None) -> StageReport | None:
         return client.stop() if client is not None else None
     except LocustError:
         return None
+
+
+def _lost(before: list[PodReading], after: list[PodReading]) -> tuple[str, ...]:
+    """Pods that answer no more, and workers that their supervisor had to replace."""
+    pods = tuple(sorted(_answering(before) - _answering(after)))
+    workers = usage(before, after).workers_lost
+    return (*pods, f"{workers} worker{'' if workers == 1 else 's'} of a pod") if workers else pods
 
 
 def _answering(readings: list[PodReading]) -> set[str]:

@@ -9,7 +9,7 @@ import msgspec
 
 from podscale.contract import Arrivals, Model
 from podscale.sweep.options import OPTIONS, OWN, SCENARIOS, OptionError
-from podscale.sweep.results import Asked, Purpose
+from podscale.sweep.results import Asked, Budget, Purpose, TopologyName
 
 Clock = Literal["cpu", "wall", "sleep"]
 
@@ -95,6 +95,9 @@ class StagePlan(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     repeat: int
     asked: Asked
+    topology: TopologyName = "pods"
+    budget: Budget | None = None  # of a comparison
+    cores_each: float | None = None  # what a size of one can use at most, where it is not the target's to say
     overhead_seconds: float = OVERHEAD_SECONDS
 
     @property
@@ -157,12 +160,12 @@ def capacity_stages(plan: Plan) -> Iterator[StagePlan]:
             if plan.model == "open":
                 yield goal_stage(plan, size, plan.rate_per_second or 0, repeat)
             else:
-                yield _stage(plan, "capacity", size, repeat, _asked(plan, size))
+                yield _stage(plan, "capacity", size, repeat, asked_of(plan, size))
 
 
 def goal_stage(plan: Plan, size: int, rate_per_second: float, repeat: int = 1) -> StagePlan:
     """A stage that asks whether `size` pods hold the latency goal at this arrival rate."""
-    asked = _asked(plan, size)
+    asked = asked_of(plan, size)
     longer = 1 if plan.model == "open" else GOAL_STAGE_FACTOR
     asked = msgspec.structs.replace(
         asked,
@@ -193,7 +196,8 @@ def _stage(plan: Plan, purpose: Purpose, size: int, repeat: int, asked: Asked) -
     return StagePlan(purpose=purpose, size=size, repeat=repeat, asked=asked, overhead_seconds=overhead)
 
 
-def _asked(plan: Plan, size: int) -> Asked:
+def asked_of(plan: Plan, size: int) -> Asked:
+    """What a closed stage of a size is asked."""
     return Asked(
         model="closed",
         users=plan.users_per_pod * size,
@@ -257,7 +261,12 @@ def _check_fit(plan: Plan) -> None:
 def _check_caps(plan: Plan) -> None:
     if (plan.rate_per_second or 0) > plan.max_rate:
         raise OptionError(f"--rate: {plan.rate_per_second:g} is above {plan.max_rate:g}; --max-rate raises that")
-    minutes = estimate_seconds(plan) / 60
+    check_minutes(plan, estimate_seconds(plan))
+
+
+def check_minutes(plan: Plan, seconds: float) -> None:
+    """Raise OptionError where that is longer than was allowed."""
+    minutes = seconds / 60
     if minutes > plan.max_minutes:
         raise OptionError(
             f"this takes {minutes:.0f} minutes, more than {plan.max_minutes:g}; --max-minutes raises that"

@@ -13,7 +13,11 @@ import msgspec
 SCHEMA_VERSION = 1
 RESULT_FILE = "result.json"
 
-Purpose = Literal["capacity", "goal"]
+# "capacity": how much at most? "goal": is the latency goal held at the rate? "load": what is the latency at a rate that
+# is the same for all topologies? "recovery": the same, and one process is killed in it.
+Purpose = Literal["capacity", "goal", "load", "recovery"]
+TopologyName = Literal["pods", "workers", "pods-unlimited", "pods-large"]
+Cause = Literal["quota", "random choice", "queueing"]
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,15 +78,58 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str
 
 
+class Budget(msgspec.Struct, frozen=True, kw_only=True):
+    """What a topology may use: how many pods, of how many processes, and what each pod has.
+
+    `cpu_cores_per_pod` is the limit if `limited`, else a request that no quota enforces (on one machine: a core for
+    each process). Memory is None where nothing limits it.
+    """
+
+    pods: int
+    processes_per_pod: int
+    cpu_cores_per_pod: float
+    limited: bool
+    memory_bytes_per_pod: int | None = None
+
+    @property
+    def processes(self) -> int:
+        """Of all pods."""
+        return self.pods * self.processes_per_pod
+
+    @property
+    def cpu_cores(self) -> float:
+        """Of all pods."""
+        return self.pods * self.cpu_cores_per_pod
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """Of all pods."""
+        return None if self.memory_bytes_per_pod is None else self.pods * self.memory_bytes_per_pod
+
+
+class Recovery(msgspec.Struct, frozen=True, kw_only=True):
+    """What one killed process cost: `killed` names it, `failed_requests` are those of the window that it was killed in.
+
+    `seconds_until_full`: until as many processes served as before; None if that was not so within the window. Where
+    nothing could be killed, `why_not` says why, and the rest is None.
+    """
+
+    killed: str | None = None
+    failed_requests: int | None = None
+    seconds_until_full: float | None = None
+    why_not: str | None = None
+
+
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
     """One size, measured once. Figures are None where the stage was not reached or the value is not known.
 
-    `purpose` is "capacity" (how much do n pods do at most?) or "goal" (do n pods hold the latency goal at the rate?).
+    `purpose` says what the stage asks, see Purpose; `topology` and `budget` belong to a comparison.
     `latency_seconds` counts from the intended send time, `service_seconds` from the actual one.
     `server_requests` is what the pods themselves counted over the whole stage, `client_requests` what the load did.
     """
 
-    topology: Literal["pods", "workers"] = "pods"
+    topology: TopologyName = "pods"
+    budget: Budget | None = None
     purpose: Purpose = "capacity"
     size: int
     repeat: int
@@ -97,6 +144,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     latency_histogram: str | None = None  # HdrHistogram V2, base64, in microseconds
     errors: dict[str, int] = {}
     requests_by_pod: dict[str, int] = {}
+    requests_by_process: dict[str, int] = {}
     client_requests: int | None = None
     server_requests: int | None = None
     cpu_seconds: float | None = None
@@ -106,6 +154,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     node_cpu_fraction: float | None = None  # busy share of all cores of the machine
     generator: Generator | None = None
     ready_seconds: float | None = None
+    recovery: Recovery | None = None
     verdicts: list[Verdict] = []
     valid: bool
 
@@ -141,6 +190,38 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True):
     reasons: list[str] = []
 
 
+class CauseOfTail(msgspec.Struct, frozen=True, kw_only=True):
+    """What one cause adds to the p99 of `pods`; None where what it follows from was not measured.
+
+    `low_seconds` and `high_seconds` are the least and the most that any two repeats give, None with one repeat.
+    `theory_seconds` is what queueing gives for it.
+    """
+
+    cause: Cause
+    seconds: float | None
+    low_seconds: float | None = None
+    high_seconds: float | None = None
+    theory_seconds: float | None = None
+    evidence: str
+
+
+class TailCauses(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the p99 of `pods` comes from at one size and load, and the cause that leads: a sentence, and all parts.
+
+    `leading` is None where nothing was measured that would tell, or where the repeats do not tell two causes apart.
+    """
+
+    size: int
+    arrivals: Literal["constant", "poisson"]
+    rate_per_second: float
+    p99_seconds: float | None
+    service_seconds: float | None  # of a request that waits for nothing
+    causes: list[CauseOfTail]
+    leading: Cause | None
+    sentence: str
+    parts: str
+
+
 class Result(msgspec.Struct, kw_only=True):
     """A whole sweep, or as much of it as was measured: `aborted` says why it ended early, else None."""
 
@@ -153,6 +234,7 @@ class Result(msgspec.Struct, kw_only=True):
     stages: list[Stage] = []
     fits: list[Fit] = []
     advice: Advice | None = None
+    causes: list[TailCauses] = []
     aborted: str | None = None
     # Of the wall time of the last run, what was outside of measuring windows: scaling, waiting, warm-up, tidying up.
     overhead_fraction: float | None = None

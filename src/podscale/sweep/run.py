@@ -4,7 +4,7 @@ Whatever way it ends, what was measured is in `result.json`, and the target is p
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -57,7 +57,7 @@ class Sweep:
         self._keep = keep
         self._begun_at = time.monotonic()
         self._measured_seconds = 0.0
-        self._measurer = Measurer(plan, target, load, on_report=observer.heard)
+        self._measurer = self._make_measurer()
         self._result = earlier or Result(
             id=folder.name,
             started_at=_now(),
@@ -73,8 +73,7 @@ class Sweep:
         self._result.aborted = None
         self._drop_invalid()
         try:
-            self._measure_sizes()
-            self._check_goal()
+            self._measure_all()
         except Interrupted as interrupted:
             self._result.aborted = str(interrupted)
         finally:
@@ -86,8 +85,15 @@ class Sweep:
                     self._conclude()
         return self._result
 
-    def _measure_sizes(self) -> None:
-        wanted = [stage for stage in capacity_stages(self._plan) if not self._have(stage)]
+    def _make_measurer(self) -> Measurer:
+        return Measurer(self._plan, self._target, self._load, on_report=self._observer.heard)
+
+    def _measure_all(self) -> None:
+        self._measure_missing(capacity_stages(self._plan))
+        self._check_goal()
+
+    def _measure_missing(self, stages: Iterable[StagePlan]) -> None:
+        wanted = [stage for stage in stages if not self._have(stage)]
         self._observer.planned(wanted)
         for stage in wanted:
             self._measure(stage)
@@ -133,11 +139,14 @@ class Sweep:
         self._result.stages = [stage for stage in self._result.stages if stage.valid]
 
     def _conclude(self) -> None:
-        self._result.fits = conclude.fits(self._result.stages)
-        self._result.advice = conclude.advice(self._plan, self._result.stages)
+        self._draw_conclusions()
         self._result.finished_at = _now()
         self._result.overhead_fraction = 1 - self._measured_seconds / (time.monotonic() - self._begun_at)
         self._save()
+
+    def _draw_conclusions(self) -> None:
+        self._result.fits = conclude.fits(self._result.stages)
+        self._result.advice = conclude.advice(self._plan, self._result.stages)
 
     def _save(self) -> None:
         save(self._result, self._folder)

@@ -30,6 +30,7 @@ class PodReading(msgspec.Struct, frozen=True, kw_only=True):
     throttled_periods: float | None = None
     throttled_seconds: float | None = None
     memory_bytes: float | None = None
+    workers_lost: float | None = None  # None also of a pod of one process
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     mean_queue_seconds: float | None = None
     throttled: Throttled = Throttled()
     memory_bytes: int | None = None
+    workers_lost: int | None = None
 
 
 # Our metric -> field of a PodReading; several series of one name add up.
@@ -57,6 +59,7 @@ _FIELDS: Mapping[str, str] = {
     contract.CGROUP_THROTTLED_PERIODS: "throttled_periods",
     contract.CGROUP_THROTTLED_SECONDS: "throttled_seconds",
     contract.CGROUP_MEMORY_BYTES: "memory_bytes",
+    contract.WORKERS_LOST: "workers_lost",
 }
 
 
@@ -109,6 +112,7 @@ def usage(before: Sequence[PodReading], after: Sequence[PodReading]) -> Usage:
             seconds=_delta(pairs, "throttled_seconds"),
         ),
         memory_bytes=memory([last for _, last in pairs]),
+        workers_lost=_whole(_delta(pairs, "workers_lost")),
     )
 
 

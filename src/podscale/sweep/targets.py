@@ -7,7 +7,9 @@ import msgspec
 import psutil
 
 from podscale.sweep.environment import usable_cores
+from podscale.sweep.results import Budget
 from podscale.sweep.scrape import PodReading
+from podscale.sweep.topologies import Base
 
 
 class TargetError(Exception):
@@ -54,6 +56,24 @@ class Target(Protocol):
 
     def close(self) -> None:
         """Put back what was found; raises TargetError where that cannot be done."""
+
+
+class Arranger(Target, Protocol):
+    """A target that can arrange processes in pods as a comparison asks, and kill one of them."""
+
+    base: Base  # what one pod of one process has here
+
+    def arrange(self, budget: Budget) -> float | None:
+        """Make it exactly this, all ready and idle; returns the seconds from none to all ready.
+
+        None where it stands already and nothing had to start. Raises NotReachedError.
+        """
+
+    def kill_one(self) -> str:
+        """Kill one serving process at once, without a farewell; returns its name. Raises NotReachedError."""
+
+    def whole(self) -> bool:
+        """Whether as many processes serve as were arranged, after `kill_one`."""
 
 
 class UrlTarget:

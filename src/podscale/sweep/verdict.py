@@ -14,6 +14,7 @@ GENERATOR_BUSY = 0.9
 # More late sends than this, and the intended schedule was not the real one.
 LATE_SHARE = 0.05
 RATE_SHARE = 0.95
+RATE_SIGMAS = 3
 ERROR_SHARE = 0.01
 OLD_SHARE = 0.005
 THROTTLED_SHARE = 0.05
@@ -35,7 +36,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     mean_queue_seconds: float | None = None
     identified: bool = True  # whether answers name their pods
     slo_p99_seconds: float | None = None
-    lost_pods: tuple[str, ...] = ()
+    lost_pods: tuple[str, ...] = ()  # and workers of a pod
     not_reached: str | None = None
     old_answers: int = 0  # in the window, of pods that were to go after the stage before
     unread: str | None = None
@@ -111,7 +112,11 @@ def _generator_saturated(facts: Facts) -> str | None:
 def _rate_missed(facts: Facts) -> str | None:
     stage = facts.stage
     asked, seconds = stage.asked.rate_per_second, stage.measured_seconds
-    if not asked or not seconds or stage.arrivals is None or stage.arrivals / seconds >= RATE_SHARE * asked:
+    if not asked or not seconds or stage.arrivals is None:
+        return None
+    # Poisson arrivals are never exactly on the mean, and the edge of a window may cut one off: that is no fault.
+    chance = RATE_SIGMAS * math.sqrt(asked * seconds) if stage.asked.arrivals == "poisson" else 1.0
+    if stage.arrivals >= RATE_SHARE * asked * seconds - chance:
         return None
     return f"{stage.arrivals / seconds:.1f} arrivals/s were offered of {asked:g} asked"
 
@@ -148,23 +153,27 @@ def _old_pods(facts: Facts) -> str | None:
 
 def _missing_pods(facts: Facts) -> str | None:
     stage = facts.stage
+    pods = stage.size if stage.budget is None else stage.budget.pods
     answered = len([pod for pod in stage.requests_by_pod if pod != "unknown"])
-    if not facts.identified or not stage.requests or answered >= stage.size:
+    if not facts.identified or not stage.requests or answered >= pods:
         return None
-    return f"{answered} of {stage.size} pods answered; with --connections keep, few connections reach few pods"
+    return f"{answered} of {pods} pods answered; with --connections keep, few connections reach few pods"
 
 
 def _unbalanced(facts: Facts) -> str | None:
     stage = facts.stage
-    counts = [count for pod, count in stage.requests_by_pod.items() if pod != "unknown"]
-    if stage.size < 2 or len(counts) < 2:
+    shares, parts = stage.requests_by_pod, stage.size
+    if stage.budget is not None:
+        shares, parts = stage.requests_by_process, stage.budget.processes
+    counts = [count for name, count in shares.items() if name != "unknown"]
+    if parts < 2 or len(counts) < 2 or stage.purpose == "recovery":
         return None
-    mean = sum(counts) / stage.size
+    mean = sum(counts) / parts
     # A random choice gives each pod a binomial count: its deviation around the mean is the yardstick.
-    chance = UNEVEN_SIGMAS * math.sqrt(mean * (1 - 1 / stage.size))
+    chance = UNEVEN_SIGMAS * math.sqrt(mean * (1 - 1 / parts))
     if max(counts) <= max(UNEVEN_RATIO * mean, mean + chance):
         return None
-    return f"the busiest pod served {max(counts) / mean:.2f} times the mean; see requests by pod"
+    return f"the busiest {_part(stage)} served {max(counts) / mean:.2f} times the mean; see requests by pod"
 
 
 def _throttled(facts: Facts) -> str | None:
@@ -187,7 +196,8 @@ def _starved(facts: Facts) -> str | None:
     full, busy = _full_node(facts), busy_share(facts)
     if full is None or busy is None or busy >= POD_BUSY:
         return None
-    return f"{full}, and each pod got only {busy * facts.cores_per_pod:.2f} of a core: the machine was the limit"
+    got = f"each {_part(facts.stage)} got only {busy * _cores_of_part(facts):.2f} of a core"
+    return f"{full}, and {got}: the machine was the limit"
 
 
 def _full_node(facts: Facts) -> str | None:
@@ -211,7 +221,8 @@ def _busy_cores(facts: Facts) -> float | None:
 def _pods_limit(facts: Facts) -> str | None:
     stage, busy = facts.stage, busy_share(facts)
     if busy is not None and busy >= POD_BUSY:
-        return f"each pod used {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core"
+        cores = _cores_of_part(facts)
+        return f"each {_part(stage)} used {busy * cores:.2f} of {cores:g} core"
     queued, served = facts.mean_queue_seconds, stage.service_seconds
     if busy is None and queued is not None and served is not None and queued > served.p50 / 4:
         return f"requests waited {queued * 1000:.0f} ms in the pods' queues on average"
@@ -241,11 +252,23 @@ def _not_saturated(facts: Facts) -> str | None:
     if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or _full_node(facts) or _throttled(facts):
         return None
     unless = "" if stage.node_cpu_fraction is not None else ", unless the nodes were full, which is unknown"
-    return f"each pod used only {busy * facts.cores_per_pod:.2f} of {facts.cores_per_pod:g} core; raise --users{unless}"
+    cores = _cores_of_part(facts)
+    return f"each {_part(stage)} used only {busy * cores:.2f} of {cores:g} core; raise --users{unless}"
 
 
 def _unread(facts: Facts) -> str | None:
     return facts.unread
+
+
+def _part(stage: Stage) -> str:
+    """What the load falls on."""
+    return "worker" if stage.topology == "workers" else "pod"
+
+
+def _cores_of_part(facts: Facts) -> float:
+    """What one of them can use; large pods are fewer than the size says."""
+    budget = facts.stage.budget
+    return facts.cores_per_pod * (facts.stage.size / budget.processes if budget is not None else 1)
 
 
 RULES = (

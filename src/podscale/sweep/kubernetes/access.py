@@ -93,7 +93,7 @@ class Api:
                 return None
             raise
 
-    def send(self, method: str, path: str, body: Object, content_type: str = "application/json") -> Object:
+    def send(self, method: str, path: str, body: object, content_type: str = "application/json") -> Object:
         """Make or change an object; raises as `get` does."""
         return self._patiently(method, path, body=body, content_type=content_type)
 
@@ -117,6 +117,12 @@ class Api:
         if self._clock_ahead_seconds is None:
             self.get("/version")
         return time.time() + (self._clock_ahead_seconds or 0.0)
+
+    def another_client(self) -> "ApiClient":
+        """Another client of the same API server, for one that changes it."""
+        from kubernetes.client import ApiClient  # noqa: PLC0415
+
+        return ApiClient(self._client.configuration)
 
     def close(self) -> None:
         """Let connections go."""

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from podscale.sweep.compare_plan import ComparePlan
 from podscale.sweep.kubernetes import locust, rights, room, workload
 from podscale.sweep.kubernetes.access import Api, ApiError
 from podscale.sweep.kubernetes.lease import Lease
@@ -45,7 +46,13 @@ def look(api: Api, plan: Plan) -> Found:
     found = Found()
     found.checks.append(_cluster(api))
     namespace = (plan.locust or "").rpartition("/")[0] or api.namespace
-    table = rights.table(api.namespace, namespace, deployment=plan.deployment or "", service=plan.service)
+    table = rights.table(
+        api.namespace,
+        namespace,
+        deployment=plan.deployment or "",
+        service=plan.service,
+        compares=isinstance(plan, ComparePlan),
+    )
     absent = rights.missing(api, table)
     found.checks += _rights(absent, len(table))
     for step in (_find_workload, _find_lease, _find_locust):

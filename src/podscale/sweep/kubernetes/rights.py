@@ -30,8 +30,10 @@ class Right(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.verb} {full}" + (f" in {self.namespace}" if self.namespace else "")
 
 
-def table(namespace: str, locust_namespace: str, *, deployment: str, service: str | None) -> list[Right]:
-    """All rights, the needed ones first."""
+def table(
+    namespace: str, locust_namespace: str, *, deployment: str, service: str | None, compares: bool = False
+) -> list[Right]:
+    """All rights, the needed ones first. A comparison changes the pod template too."""
     apps, leases = "apps", "coordination.k8s.io"
     names = {"deployments": deployment, "deployments/scale": deployment, "leases": lease_name(deployment)}
     if service is not None:
@@ -45,6 +47,8 @@ def table(namespace: str, locust_namespace: str, *, deployment: str, service: st
         ("list", "horizontalpodautoscalers", "autoscaling", "to see whether an autoscaler owns it"),
         *((verb, "leases", leases, "to be the only sweep") for verb in ("get", "create", "update", "patch", "delete")),
     ]
+    if compares:
+        here.append(("patch", "deployments", apps, "to arrange its pods for each topology"))
     there = [
         ("list", "pods", "", "to find Locust"),
         *((verb, "pods/proxy", "", "to run stages on Locust") for verb in ("get", "create", "delete")),
@@ -62,6 +66,8 @@ def table(namespace: str, locust_namespace: str, *, deployment: str, service: st
         ),
         ("list", "pods", "metrics.k8s.io", namespace, "CPU and memory of pods that are not podscale's"),
     ]
+    if compares:
+        optional.append(("create", "pods/exec", "", namespace, "what a killed process costs"))
     rights = [
         # Who makes an object cannot be held to a name.
         Right(verb=v, resource=r, group=g, namespace=namespace, why=why, name="" if v == "create" else names.get(r, ""))

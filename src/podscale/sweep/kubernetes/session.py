@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from podscale.sweep.kubernetes import preflight, workload
+from podscale.sweep.compare_plan import ComparePlan
+from podscale.sweep.kubernetes import arrange, preflight, workload
 from podscale.sweep.kubernetes.access import MERGE_PATCH, Api, connect
 from podscale.sweep.kubernetes.keep import fetch as fetch_result
 from podscale.sweep.kubernetes.keep import keep as kept
@@ -21,6 +22,7 @@ from podscale.sweep.options import OWN
 from podscale.sweep.plan import Plan
 from podscale.sweep.results import Result
 from podscale.sweep.targets import TargetError
+from podscale.sweep.topologies import Base
 
 RETRY_SECONDS = 2.0
 
@@ -32,6 +34,17 @@ def check(plan: Plan, say: Say) -> list[Check]:
     api = connect(plan.context, plan.namespace, say)
     try:
         return preflight.look(api, plan).checks
+    finally:
+        api.close()
+
+
+def base(plan: Plan, say: Say) -> Base:
+    """What one pod of the Deployment has, for a comparison to be planned; raises TargetError."""
+    api = connect(plan.context, plan.namespace, say)
+    try:
+        target = _find(api, plan)
+        left = arrange.found_template(api.get(target.path))
+        return arrange.base_of(target if left is None else msgspec.structs.replace(target, template=left["spec"]))
     finally:
         api.close()
 
@@ -54,7 +67,12 @@ def begin(
         raise TargetError("the preflight has not found everything, and does not say what")
     lease = Lease(api, target, say)
     lease.acquire()
-    scaled = KubernetesTarget(
+    if arrange.put_back(api, target.path):
+        say(f"an earlier comparison was killed; {target.name} has its own pod template again")
+        target = _find(api, plan)
+    compares = isinstance(plan, ComparePlan)
+    kind = partial(arrange.KubernetesArranger, execute=arrange.executor(api)) if compares else KubernetesTarget
+    scaled = kind(
         api,
         target,
         lease,
@@ -85,17 +103,27 @@ def restore(plan: Plan, say: Say) -> str:
     api = connect(plan.context, plan.namespace, say)
     if plan.deployment is None:
         raise TargetError("--restore needs --deployment, the one whose sweep was killed")
-    target = workload.find(
-        api, deployment=plan.deployment, service=plan.service, port=plan.port, container=plan.container
-    )
+    target = _find(api, plan)
+    arranged = arrange.put_back(api, target.path)
 
     def resize(size: int) -> None:
         api.send("PATCH", f"{target.path}/scale", {"spec": {"replicas": size}}, MERGE_PATCH)
 
     replicas = Lease(api, target, say).restore_left(resize)
+    template = ", and its own pod template" if arranged else ""
+    if replicas is None and arranged:
+        return f"{target.name} has its own pod template again; scale it to the size that it should have"
     if replicas is None:
         return f"nothing to put back: no sweep has left anything at {target.name}"
-    return f"{target.name} has {replicas} replicas again, as the killed sweep had found it"
+    return f"{target.name} has {replicas} replicas again{template}, as the killed sweep had found it"
+
+
+def _find(api: Api, plan: Plan) -> workload.Workload:
+    if plan.deployment is None:
+        raise TargetError("--deployment: name the Deployment that is to be scaled")
+    return workload.find(
+        api, deployment=plan.deployment, service=plan.service, port=plan.port, container=plan.container
+    )
 
 
 def _cores_each(plan: Plan, target: Workload) -> float:
