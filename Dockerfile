@@ -39,7 +39,7 @@ RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --
 COPY --from=wheel /wheels /wheels
 RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --no-index --no-deps /wheels/*.whl
 
-# Apart from Locust's image, which is a quarter of its size and runs on every node that sends load.
+# Apart from Locust's image, which is a third of its size and runs on every node that sends load.
 FROM builder AS sweep-environment
 COPY requirements/sweep.txt requirements/
 RUN /builder/bin/pip --python /opt/podscale/bin/python install --no-cache-dir --only-binary :all: \

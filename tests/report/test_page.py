@@ -206,3 +206,10 @@ def test_marks_name_their_figures(browser: Browser, tmp_path: Path) -> None:
         titles = opened.page.locator("#scaling .wide title").all_text_contents()
     assert "2 pods, repeat 2: 94.8 requests/s" in titles
     assert "2 pods, repeat 1: 31.2 requests/s (void)" in titles
+
+
+def test_the_time_beside_measuring_is_told() -> None:
+    """How much of the wall time was scaling, waiting and warm-up stands on the page; nothing where it is unknown."""
+    told = "32% of the time was outside of measuring windows"
+    assert told not in page(samples.mixed())
+    assert told in page(msgspec.structs.replace(samples.mixed(), overhead_fraction=0.32))

@@ -34,6 +34,14 @@ def instances(topology: str, size: int) -> str:
     return f"{count:,} {_INSTANCES[topology][count != 1]}"
 
 
+def reasons(result: Result) -> list[str]:
+    """What the advice rests on, and how much of the time went into what is not measuring."""
+    found = list(result.advice.reasons) if result.advice else []
+    if result.overhead_fraction is not None:
+        found.append(f"{result.overhead_fraction:.0%} of the time was outside of measuring windows")
+    return found
+
+
 def name(stage: Stage) -> str:
     """A stage in words: "2 pods, repeat 1" for capacity, "2 pods, goal", "2 workers, load constant, repeat 1"."""
     purpose = {"capacity": "", "load": f"load {stage.asked.arrivals or ''}".strip()}.get(stage.purpose, stage.purpose)

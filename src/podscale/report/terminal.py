@@ -108,10 +108,7 @@ def advice(result: Result) -> RenderableType:
     if result.advice is None:
         return Group(*lines, Text("No advice: the sweep did not come that far."))
     lines.append(Text(result.advice.sentence, style="bold green" if result.advice.verified else "bold"))
-    reasons = list(result.advice.reasons)
-    if result.overhead_fraction is not None:
-        reasons.append(f"{result.overhead_fraction:.0%} of the time was outside of measuring windows")
-    return Group(*lines, *(_indented(reason) for reason in reasons))
+    return Group(*lines, *(_indented(reason) for reason in figures.reasons(result)))
 
 
 def _cells(result: Result, stage: Stage) -> list[str]:
