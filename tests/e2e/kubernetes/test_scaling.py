@@ -17,7 +17,8 @@ def test_four_quarter_cores_do_four_times_as_much(release: Release) -> None:
         wait_until(
             lambda: evenly_spread(shares(report(), after_scaling)), 30, "25 % for each of 4 pods", every_seconds=3
         )
-    four = release.stage(10, users=64)
+    # Of few users a Service, which chooses at random, leaves pods without any now and then.
+    four = release.stage(10, users=128)
     assert succeeded(one), one
     assert succeeded(four), four
     assert four["completed_per_second"] >= 3.8 * one["completed_per_second"]

@@ -51,7 +51,7 @@ class Reader(HttpUser):
 def test_quarter_cores_scale_and_the_quota_is_named(release: Release, tmp_path: Path) -> None:
     """Four pods of 250m do four times the work of one; they are the limit, and their quota; nothing stays changed."""
     release.install(*QUARTER_CORE, *QUICK_STOP)
-    options = ("--sizes=1,2,4", "--stage-seconds=10", "--warmup-seconds=3", "--users=24", "--timeout-seconds=30")
+    options = ("--sizes=1,2,4", "--stage-seconds=10", "--warmup-seconds=3", "--users=48", "--timeout-seconds=60")
     command = swept(release, tmp_path / "out", *SHORT, *options, PATIENT)
     assert command.process.returncode == 0, command.stderr
     one, four = stage_of(command, 1), stage_of(command, 4)
