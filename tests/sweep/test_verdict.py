@@ -131,3 +131,17 @@ def test_a_quarter_core_pod_is_the_limit_and_so_is_its_quota() -> None:
     throttled = Throttled(periods=60, throttled_periods=50, seconds=3.0)
     stage = builders.stage(4, cpu_seconds=5.8, throttled=throttled, node_cpu_fraction=None)
     assert [v.code for v in judge(facts(stage, cores_per_pod=0.25)).verdicts] == ["throttled", "pods_limit"]
+
+
+def test_pods_that_a_quota_stops_now_and_then_are_not_saturated() -> None:
+    """Stopped in some periods and idle in others: few users, or a node that gives less; either way it is said."""
+    throttled = Throttled(periods=60, throttled_periods=20, seconds=1.0)
+    stage = builders.stage(4, cpu_seconds=1.7, throttled=throttled, node_cpu_fraction=None)
+    assert [v.code for v in judge(facts(stage, cores_per_pod=0.25)).verdicts] == ["throttled", "not_saturated"]
+
+
+def test_pods_whose_jobs_sleep_are_not_judged_by_their_cpu() -> None:
+    """They use none, however busy they are: what tells is how long requests wait."""
+    asked = msgspec.structs.replace(builders.asked(users=16), options={"clock": "sleep"})
+    stage = builders.stage(1, asked=asked, cpu_seconds=0.1)
+    assert [v.code for v in judge(facts(stage, mean_queue_seconds=1.0)).verdicts] == ["pods_limit"]

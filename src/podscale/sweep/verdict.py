@@ -65,7 +65,9 @@ def judge(facts: Facts) -> Stage:
 def busy_share(facts: Facts) -> float | None:
     """How much of what the pods may use they used, 0 to 1; None where CPU or limit is unknown."""
     stage = facts.stage
-    if stage.cpu_seconds is None or not stage.measured_seconds or not math.isfinite(facts.cores_per_pod):
+    # Jobs that sleep use no CPU, however busy the pod is.
+    asleep = stage.asked.options.get("clock") == "sleep"
+    if asleep or stage.cpu_seconds is None or not stage.measured_seconds or not math.isfinite(facts.cores_per_pod):
         return None
     return stage.cpu_seconds / (stage.measured_seconds * stage.size * facts.cores_per_pod)
 
@@ -249,7 +251,7 @@ def _goal(facts: Facts) -> goals.Outcome | None:
 
 def _not_saturated(facts: Facts) -> str | None:
     stage, busy = facts.stage, busy_share(facts)
-    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or _full_node(facts) or _throttled(facts):
+    if stage.purpose != "capacity" or busy is None or busy >= POD_BUSY or _full_node(facts):
         return None
     unless = "" if stage.node_cpu_fraction is not None else ", unless the nodes were full, which is unknown"
     cores = _cores_of_part(facts)

@@ -52,7 +52,11 @@ def test_quarter_cores_scale_and_the_quota_is_named(release: Release, tmp_path: 
     """Four pods of 250m do four times the work of one; they are the limit, and their quota; nothing stays changed."""
     release.install(*QUARTER_CORE, *QUICK_STOP)
     options = ("--sizes=1,2,4", "--stage-seconds=10", "--warmup-seconds=3", "--users=48", "--timeout-seconds=60")
-    command = swept(release, tmp_path / "out", *SHORT, *options, PATIENT)
+    for attempt in range(3):
+        command = swept(release, tmp_path / f"out-{attempt}", *SHORT, *options, PATIENT)
+        # Where something else took the machine, pods did not get their quota, which is said: then measure again.
+        if all("not_saturated" not in codes(stage) for stage in results.load(command.out).stages):
+            break
     assert command.process.returncode == 0, command.stderr
     one, four = stage_of(command, 1), stage_of(command, 4)
     assert one.throughput_per_second

@@ -16,9 +16,10 @@ from podscale.sweep.scrape import PodReading, parse
 from podscale.sweep.targets import MachineReading, NotReachedError, TargetError
 
 POLL_SECONDS = 0.25
-# From the EndpointSlices to every node's kube-proxy, which collects changes for a second; the stage's own start takes
-# the rest of it. Whom pods that end have answered nevertheless is counted, see Facts.old_answers.
-SETTLE_SECONDS = 0.7
+# From the EndpointSlices to every node's kube-proxy, which collects changes for a second. Closed users that begin
+# earlier all queue at the pods that were there already, and the new ones stay idle for the whole stage. Whom pods that
+# end have answered nevertheless is counted, see Facts.old_answers.
+SETTLE_SECONDS = 1.2
 # Left-over work of the stage before: the longest that requests of it can still be queued in a pod.
 IDLE_SECONDS = 60.0
 # Sixty-four pods are read in a few rounds; more at once and the API server's own queue is measured.
@@ -80,7 +81,7 @@ class KubernetesTarget:
         self._first_answers(begun + self._ready_seconds)
         fresh = {waiting.identity(pod) for pod in self._pods} - known
         ready_seconds = time.monotonic() - begun if fresh else 0.0
-        settled_at = time.monotonic() + (SETTLE_SECONDS if waiting.terminating(seen) else 0.0)
+        settled_at = time.monotonic() + (SETTLE_SECONDS if fresh or waiting.terminating(seen) else 0.0)
         self._wait_idle(seen, size)
         time.sleep(max(0.0, settled_at - time.monotonic()))
         self._nodes.follow(self._pods)
