@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from podscale import contract
 from podscale.sweep import results
 from tests.cluster import processes
 from tests.e2e.commands import Command
@@ -96,10 +97,16 @@ def cut(release: Release, out: Path, number: signal.Signals, sizes: str = "1,2")
     """A sweep that got a signal in its second stage, and has ended."""
     with sweeping(release, out, *TWO, f"--sizes={sizes}", "--stage-seconds=4") as command:
         wait_until((out / "result.json").exists, 90, "the first stage to be saved")
-        time.sleep(4)
+        wait_until(lambda: stage_state(release) == "measuring", 60, "the second stage to measure", every_seconds=0.2)
         command.process.send_signal(number)
         command.wait(60)
     return command
+
+
+def stage_state(release: Release) -> str:
+    """How far the newest stage of the release's Locust is."""
+    answer = release.ask(contract.STAGE_PATH, service=f"{release.deployment}-locust", port="web")
+    return str(json.loads(answer)["state"])
 
 
 def holds_lease(release: Release) -> bool:
