@@ -75,7 +75,8 @@ def test_quarter_cores_scale_and_the_quota_is_named(release: Release, tmp_path: 
 
 def test_little_of_the_time_is_lost_between_windows(shared: Release, tmp_path: Path) -> None:
     """Four sizes, two repeats of 8 s: at most 35 % is scaling, waiting and warm-up, and the share is printed."""
-    options = ("--sizes=1,2,3,4", "--repeats=2", "--stage-seconds=8", "--clock=sleep", PATIENT)
+    # Jobs of 50 ms are in their stride after ten of them.
+    options = ("--sizes=1,2,3,4", "--repeats=2", "--stage-seconds=8", "--warmup-seconds=0.5", "--clock=sleep", PATIENT)
     command = swept(shared, tmp_path / "out", *SHORT, *options)
     assert command.process.returncode == 0, command.stderr
     result = results.load(command.out)
