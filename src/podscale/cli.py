@@ -89,14 +89,7 @@ def sweep(
     """Scale pods step by step under load, on this machine or a Deployment's; say how many are needed."""
     parameters = dict(locals())
     with refusals():
-        given = {name: parameters[name] for name in OPTIONS if parameters[name] is not None}
-        beside = {"sizes": sizes, "option": option, "out": out}
-        given |= {name: value for name, value in beside.items() if value is not None}
-        if resume is not None:
-            plan, earlier = steps.resumed(resume, given, "sweep")
-        else:
-            given.pop("out", None)
-            plan, earlier = steps.planned(given), None
+        plan, earlier = steps.plan_of(parameters, OPTIONS, "sweep", steps.planned)
         if restore:
             steps.restore(plan)
             return

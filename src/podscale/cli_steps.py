@@ -3,7 +3,7 @@
 import contextlib
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,6 +19,17 @@ INTERRUPTED = 128
 
 class RefusalError(Exception):
     """Something cannot be done as asked; the message is for the user."""
+
+
+def plan_of(
+    parameters: Mapping[str, Any], options: Iterable[str], command: str, make: Callable[[dict[str, Any]], Any]
+) -> tuple[Any, Any]:
+    """The plan that `make` builds of what was given, or, with `resume`, a broken run's own plan and its result."""
+    given = {name: parameters[name] for name in (*options, "sizes", "option", "out") if parameters[name] is not None}
+    if parameters["resume"] is not None:
+        return resumed(parameters["resume"], given, command)
+    given.pop("out", None)
+    return make(given), None
 
 
 def planned(given: dict[str, Any]) -> Any:

@@ -70,13 +70,7 @@ def compare(
 
     with refusals():
         names = [name for name in _ROWS if name not in SWEEP_ALONE]
-        beside = ["sizes", "option", "out"]
-        given = {name: parameters[name] for name in [*names, *beside] if parameters[name] is not None}
-        if resume is not None:
-            plan, earlier = steps.resumed(resume, given, "compare")
-        else:
-            given.pop("out", None)
-            plan, earlier = _planned(given), None
+        plan, earlier = steps.plan_of(parameters, names, "compare", _planned)
         if dry_run:
             code = _print_plan(plan, as_json=as_json)
         else:
