@@ -70,6 +70,17 @@ def test_a_pod_that_died_is_replaced_at_the_next_scaling(target: LocalTarget) ->
     assert len(answering(target, 60)) == 2
 
 
+def test_a_pod_that_only_looks_alive_is_replaced_too(target: LocalTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed process is seen as running at the first look: it was ready once, so it is replaced, not reported."""
+    target.scale(1)
+    victim = target._pods[0].child
+    os.kill(victim.pid, signal.SIGKILL)
+    looks, running = iter([True, True]), victim.running
+    monkeypatch.setattr(victim, "running", lambda: running() or next(looks, False))
+    assert target.scale(1) > 0
+    assert len(answering(target, 3)) == 1
+
+
 def test_scaling_waits_for_work_of_the_stage_before(target: LocalTarget) -> None:
     """A pod that still works is not idle: scaling returns only when its job is done."""
     target.scale(1)

@@ -49,13 +49,16 @@ class LocalPod:
         }
         log = folder / f"{self.name}.log"
         self.child = Child(self.name, [executable, "-m", "podscale.pod"], log, environment)
+        self.was_ready = False
 
     def ready(self, client: httpx.Client) -> bool:
         """Whether it says so."""
         try:
-            return client.get(self.admin_url + contract.READY, timeout=2).status_code == 200
+            ready = client.get(self.admin_url + contract.READY, timeout=2).status_code == 200
         except httpx.HTTPError:
-            return False
+            ready = False
+        self.was_ready |= ready
+        return ready
 
     def read(self, client: httpx.Client) -> PodReading:
         """Its own counters, with CPU and memory of its process tree: these processes share the machine's cgroup."""
@@ -107,12 +110,9 @@ class LocalTarget:
         begun = time.monotonic()
         self._stop(self._pods[size:])
         self._pods = self._pods[:size]
-        self._replace_the_dead()
-        fresh = size - len(self._pods)
-        for _ in range(fresh):
-            self._start_one()
-        self._wait_ready(begun + READY_SECONDS)
-        ready_seconds = time.monotonic() - begun if fresh else 0.0
+        started_before = self._started
+        self._fill(size, begun + READY_SECONDS)
+        ready_seconds = time.monotonic() - begun if self._started > started_before else 0.0
         self._wait_idle(time.monotonic() + IDLE_SECONDS)
         return ready_seconds
 
@@ -139,11 +139,7 @@ class LocalTarget:
 
     def whole(self) -> bool:
         """Replaces a dead pod, as a Deployment would; a dead worker is replaced by its supervisor."""
-        pods = len(self._pods)
-        self._replace_the_dead()
-        if len(self._pods) < pods:
-            for _ in range(pods - len(self._pods)):
-                self._start_one()
+        if self._replace_the_dead(len(self._pods)):
             return False
         workers = self._arranged is not None and self._arranged.processes_per_pod > 1
         if workers and self._count_lost() == self._workers_lost:
@@ -180,24 +176,29 @@ class LocalTarget:
         readings = [scrape(pod.name, pod.admin_url, self._client) for pod in self._pods]
         return sum(reading.workers_lost or 0 for reading in readings)
 
-    def _replace_the_dead(self) -> None:
+    def _replace_the_dead(self, size: int) -> int:
         self._pods = [pod for pod in self._pods if pod.child.running()]
+        missing = size - len(self._pods)
+        for _ in range(missing):
+            self._start_one()
+        return missing
 
-    def _wait_ready(self, deadline: float) -> None:
-        waiting = list(self._pods)
-        while waiting:
-            for pod in waiting:
-                if not pod.child.running():
-                    raise NotReachedError(f"{pod.name} ended before it was ready: {pod.child.last_words()}")
-            waiting = [pod for pod in waiting if not pod.ready(self._client)]
-            if waiting and time.monotonic() > deadline:
-                size = len(self._pods)
+    def _fill(self, size: int, deadline: float) -> None:
+        """Have `size` pods that are ready. A process that was killed looks alive for a moment: so look each time."""
+        while True:
+            if stillborn := [pod for pod in self._pods if not (pod.was_ready or pod.child.running())]:
+                pod = stillborn[0]
+                raise NotReachedError(f"{pod.name} ended before it was ready: {pod.child.last_words()}")
+            self._replace_the_dead(size)
+            waiting = [pod for pod in self._pods if not pod.ready(self._client)]
+            if not waiting:
+                return
+            if time.monotonic() > deadline:
                 raise NotReachedError(
                     f"{size - len(waiting)} of {size} pods were ready after {READY_SECONDS} s; "
                     f"{waiting[0].name} says: {waiting[0].child.last_words()}"
                 )
-            if waiting:
-                time.sleep(POLL_SECONDS)
+            time.sleep(POLL_SECONDS)
 
     def _wait_idle(self, deadline: float) -> None:
         """Work left over from the stage before must not run in the next one."""
