@@ -218,9 +218,11 @@ def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], w
     per_request = window.cpu_seconds_per_request
     if window.requests is None and cpu_seconds is not None and stage.requests:
         per_request = cpu_seconds / stage.requests  # pods that count nothing: by what the load counted
+    whole = usage(before, after)
     return msgspec.structs.replace(
         stage,
-        server_requests=usage(before, after).requests,
+        server_requests=whole.requests,
+        total_cpu_seconds=whole.cpu_seconds,
         cpu_seconds=cpu_seconds,
         cpu_seconds_per_request=per_request,
         throttled=window.throttled,
