@@ -108,7 +108,8 @@ class Measurer:
         watch = WindowWatch(self._target, wanted.asked.measure_seconds)
         disturbance = self._disturb(wanted)
         before = self._target.read()
-        loaded = self._run(wanted, [watch.see, self._on_report, *([disturbance.see] if disturbance else [])])
+        ears = [self._on_report, *([disturbance.see] if disturbance else [])]
+        loaded = self._run(wanted, ears if wanted.purpose == "burst" else [watch.see, *ears])
         after = self._target.read()
         if loaded.report is not None:
             stage = with_load(stage, loaded.report, {reading.pod for reading in before})

@@ -14,8 +14,9 @@ SCHEMA_VERSION = 1
 RESULT_FILE = "result.json"
 
 # "capacity": how much at most? "goal": is the latency goal held at the rate? "load": what is the latency at a rate that
-# is the same for all topologies? "recovery": the same, and one process is killed in it.
-Purpose = Literal["capacity", "goal", "load", "recovery"]
+# is the same for all topologies? "recovery": the same, and one process is killed in it. "burst": how long until so many
+# requests at once are answered? Its window is over before anything is answered: CPU and nodes say nothing in it.
+Purpose = Literal["capacity", "goal", "load", "recovery", "burst"]
 TopologyName = Literal["pods", "workers", "pods-unlimited", "pods-large"]
 Cause = Literal["quota", "random choice", "queueing"]
 

@@ -9,7 +9,7 @@ from podscale.sweep.options import SCENARIOS
 from podscale.sweep.plan import CLUSTER_OVERHEAD_SECONDS, OVERHEAD_SECONDS, Plan, StagePlan, make_plan
 from podscale.sweep.reproduce.row import Burst, Closed, Count, Open, Row, Setup, Step
 from podscale.sweep.reproduce.rows import ROWS, chosen
-from podscale.sweep.results import Asked, Budget
+from podscale.sweep.results import Asked, Budget, Purpose
 from podscale.sweep.topologies import Base, cores_for_each
 
 # A quick run does this share of the work and the time.
@@ -63,7 +63,7 @@ def _planned(plan: ReproducePlan, row: Row, step: Step) -> PlannedStep:
     budget = _budget(step.setup, plan.n, plan.base)
     asked = _asked(plan, step, budget)
     stage = StagePlan(
-        purpose="recovery" if step.kill else "capacity" if isinstance(step.load, Closed) else "load",
+        purpose=_purpose(step),
         size=budget.processes,
         repeat=1,
         asked=asked,
@@ -74,6 +74,13 @@ def _planned(plan: ReproducePlan, row: Row, step: Step) -> PlannedStep:
     )
     own = msgspec.structs.replace(plan, scenario=step.scenario, timeout_seconds=step.timeout_seconds)
     return PlannedStep(row=row, step=step, stage=stage, plan=own)
+
+
+def _purpose(step: Step) -> Purpose:
+    if step.kill:
+        return "recovery"
+    purposes: dict[type, Purpose] = {Burst: "burst", Closed: "capacity", Open: "load"}
+    return purposes[type(step.load)]
 
 
 def _budget(setup: Setup, n: int, base: Base) -> Budget:
