@@ -59,7 +59,7 @@ def test_a_quick_run_is_shorter_in_proportion_and_keeps_what_was_not_to_be_short
     assert steps("blocking", quick=True)["three at once"].stage.asked.options["cpu_time_ms"] == 2000.0
     assert steps("primes", quick=True)["one pod"].stage.asked.options["limit"] == 20_000
     assert steps("arrivals", quick=True)["n workers"].stage.asked.measure_seconds == pytest.approx(12)
-    assert steps("algorithm", quick=True)["trial, one pod"].stage.asked.options["limit"] == 200_000
+    assert steps("algorithm", quick=True)["trial, one pod"].stage.asked.options["limit"] == 300_000
     assert estimate_seconds(plan(quick=True)) < estimate_seconds(plan()) / 2
 
 

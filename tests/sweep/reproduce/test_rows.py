@@ -49,8 +49,9 @@ def test_rows_are_chosen_by_name_in_the_order_of_the_table() -> None:
         chosen(["dance"])
 
 
-def test_bounds_grow_with_n_where_they_are_for_each() -> None:
-    """At least 0.75 of n for n pods; three jobs are three jobs whatever n is."""
+def test_bounds_go_with_n_where_they_are_for_one_of_n() -> None:
+    """At least 0.75 of n for n pods; three jobs are three jobs whatever n is; n pods share the lead of a sieve."""
+    assert ROWS["algorithm"].claims[0].bounds(4) == (50.0, None)
     pods, blocking = ROWS["pods"].claims[0], ROWS["blocking"].claims[0]
     assert pods.bounds(4) == pytest.approx((3.0, 4.4))
     assert blocking.bounds(4) == (blocking.low, blocking.high)

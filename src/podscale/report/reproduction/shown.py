@@ -12,8 +12,8 @@ _UNKNOWN = "unknown"
 
 def claim(wanted: Claim) -> str:
     """A claim with its bounds, before n is known: "the last takes three jobs: 2.8 to 3.4"."""
-    each = " x n" if wanted.each else ""
-    return f"{wanted.says}: {bounds(wanted.low, wanted.high)}{each}"
+    by_n = {-1: " / n", 0: "", 1: " x n"}[wanted.power]
+    return f"{wanted.says}: {bounds(wanted.low, wanted.high)}{by_n}"
 
 
 def bounds(low: float | None, high: float | None) -> str:

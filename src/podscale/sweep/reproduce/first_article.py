@@ -105,7 +105,7 @@ CLUSTER = Row(
             low=1.0,
             high=1.25,
         ),
-        Claim(says="all of the n processes answer", top=Of("processes", "n workers"), low=1.0, high=1.0, each=True),
+        Claim(says="all of the n processes answer", top=Of("processes", "n workers"), low=1.0, high=1.0, power=1),
     ),
     shows=("throughput", "unevenness", "processes"),
     why="PM2 hands connections out in turn. Our workers take them from one shared queue as each becomes free, which is "
@@ -182,7 +182,7 @@ PODS = Row(
             bottom=Of("throughput", "one pod"),
             low=0.75,
             high=1.1,
-            each=True,
+            power=1,
         ),
         Claim(
             says="at 60 % their p99 is no better than that of n workers",

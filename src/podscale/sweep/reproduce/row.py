@@ -89,7 +89,7 @@ class Of(msgspec.Struct, frozen=True):
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What must be true of a row: `top` over `bottom` is at least `low` and at most `high`.
 
-    Where `each`, both bounds are for one of n, and are multiplied by n. None is no bound.
+    Both bounds are multiplied by n to the `power`: 1 where they are for one of n. None is no bound.
     """
 
     says: str
@@ -97,11 +97,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     bottom: Of | float = 1.0
     low: float | None = None
     high: float | None = None
-    each: bool = False
+    power: Literal[-1, 0, 1] = 0
 
     def bounds(self, n: int) -> tuple[float | None, float | None]:
         """Least and most for n processes."""
-        times = n if self.each else 1
+        times = float(n) ** self.power
         return (
             None if self.low is None else self.low * times,
             None if self.high is None else self.high * times,
