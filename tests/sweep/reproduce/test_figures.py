@@ -1,0 +1,51 @@
+"""Tests of the figures, each read from one stage."""
+
+import pytest
+
+from podscale.sweep.reproduce.figures import FIGURES, figures_of
+from podscale.sweep.results import Latency, Recovery
+from tests.sweep import builders
+
+THREE = Latency(p50=2.0, p90=3.0, p99=3.0, p999=3.0, max=3.0, mean=2.0)
+
+
+def test_three_answers_of_a_burst_are_told_apart() -> None:
+    """First, second and last of 1, 2 and 3 s; the cores are those of all the time until the last."""
+    stage = builders.stage(requests=3, latency_seconds=THREE, total_cpu_seconds=2.7)
+    found = figures_of(stage, ("first", "median", "last", "cores"))
+    assert found == pytest.approx({"first": 1.0, "median": 2.0, "last": 3.0, "cores": 0.9})
+
+
+def test_a_burst_that_lost_a_request_has_no_last_answer() -> None:
+    """What did not come back is not known to have been faster."""
+    stage = builders.stage(requests=3, latency_seconds=THREE, errors={"timeout": 1}, total_cpu_seconds=2.7)
+    assert figures_of(stage, ("first", "last", "cores")) == {"first": None, "last": None, "cores": None}
+
+
+def test_the_cpu_of_one_answer_becomes_what_all_processes_could_answer() -> None:
+    """Two processes at 10 ms of CPU each: 200 a second; unknown where the CPU is."""
+    assert figures_of(builders.stage(2, cpu_seconds_per_request=0.01), ("capacity",)) == {"capacity": 200.0}
+    assert figures_of(builders.stage(2, cpu_seconds_per_request=None), ("capacity",)) == {"capacity": None}
+
+
+def test_unevenness_counts_processes_that_never_answered() -> None:
+    """90 and 30 of two are 1.5 times the mean; all at one of two is twice; failures belong to nobody."""
+    uneven = builders.stage(2, requests_by_process={"a": 90, "b": 30, "unknown": 7})
+    assert figures_of(uneven, ("unevenness", "processes")) == {"unevenness": 1.5, "processes": 2}
+    lonely = builders.stage(2, requests_by_process={"a": 120})
+    assert figures_of(lonely, ("unevenness", "processes")) == {"unevenness": 2.0, "processes": 1}
+
+
+def test_a_stage_that_does_not_count_has_no_figures() -> None:
+    """Void is unknown, not 0; nor is there a figure where nothing was measured at all."""
+    void = figures_of(builders.stage(valid=False), tuple(FIGURES))
+    assert set(void.values()) == {None}
+    empty = builders.stage(latency_seconds=None, throughput_per_second=None, memory_bytes=None, requests_by_process={})
+    found = figures_of(empty, ("throughput", "median", "p99", "memory", "processes", "until_full", "failed"))
+    assert set(found.values()) == {None}
+
+
+def test_a_recovery_tells_its_time_and_its_losses() -> None:
+    """None failed is 0, and not unknown."""
+    stage = builders.stage(recovery=Recovery(killed="pod-1", failed_requests=0, seconds_until_full=0.4))
+    assert figures_of(stage, ("until_full", "failed")) == {"until_full": 0.4, "failed": 0}
