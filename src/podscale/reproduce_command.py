@@ -121,14 +121,15 @@ def _opened(plan: Any, folder: Path) -> tuple[Any, Any]:
 
 
 def _write_and_print(result: Any, folder: Path, *, as_json: bool) -> None:
-    from podscale.report.reproduction import terminal  # noqa: PLC0415
+    from podscale.report.reproduction import terminal, writer  # noqa: PLC0415
 
+    written = writer.write(result, folder)
     if as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(result), indent=1).decode())
         return
     console = Console()
     console.print(terminal.results(result))
-    console.print(f"\nResult: {folder}", soft_wrap=True, highlight=False, markup=False)
+    console.print(f"\nReport: {written[0]}", soft_wrap=True, highlight=False, markup=False)
 
 
 def exit_code(result: Any) -> int:

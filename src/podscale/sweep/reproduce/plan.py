@@ -16,6 +16,7 @@ from podscale.sweep.topologies import Base, cores_for_each
 QUICK_SHARE = 0.2
 # The requests of a burst follow each other this fast: a generator sends them on time, and no job is so short.
 BURST_PER_SECOND = 30.0
+CLUSTER_OPTIONS = ("deployment", "context", "namespace", "service", "port", "container", "locust", "host")
 WARMUP_SHARE, LONGEST_WARMUP_SECONDS = 0.25, 2.0
 
 
@@ -27,6 +28,11 @@ class ReproducePlan(Plan, frozen=True, kw_only=True):
     quick: bool
     n: int
     base: Base
+
+    def describe(self) -> dict[str, Any]:
+        """What belongs into the result: the rest of a sweep's options is the rows' own, and would mislead."""
+        asked = msgspec.to_builtins(self)
+        return {name: asked[name] for name in ("command", "target", "rows", "quick", "n", "base", *CLUSTER_OPTIONS)}
 
 
 class PlannedStep(msgspec.Struct, frozen=True, kw_only=True):

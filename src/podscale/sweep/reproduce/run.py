@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from podscale.sweep import environment
 from podscale.sweep.compare import Kill
 from podscale.sweep.measure import Interrupted, Load, Measurer
@@ -36,7 +34,7 @@ class Reproduce:
         self._result = Reproduction(
             id=folder.name,
             started_at=_now(),
-            asked=msgspec.to_builtins(plan),
+            asked=plan.describe(),
             environment=environment.describe() | target.describe() | {"locust_workers": load.worker_count},
             quick=plan.quick,
             n=plan.n,
