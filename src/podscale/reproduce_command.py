@@ -9,6 +9,7 @@ from rich.console import Console
 
 from podscale import cli_steps as steps
 from podscale.sweep.options import OPTIONS
+from podscale.sweep.reproduce.plan import N_OPTION
 
 # What says where it runs; everything else of a sweep's options is a row's own.
 WHERE = (
@@ -38,6 +39,7 @@ def reproduce(
     rows: Annotated[list[str] | None, typer.Argument(help="Rows to run.  [default: all]", show_default=False)] = None,
     list_rows: Annotated[bool, typer.Option("--list", help="Explain the rows, run nothing.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A fifth of the work and the time, for a first look.")] = False,
+    n: Annotated[int | None, typer.Option("--n", help=N_OPTION.help_line(), show_default=False)] = None,
     target: Annotated[str | None, _flag("target")] = None,
     deployment: Annotated[str | None, _flag("deployment")] = None,
     context: Annotated[str | None, _flag("context")] = None,
@@ -63,7 +65,7 @@ def reproduce(
             _print_rows(rows or [], as_json=as_json)
             return
         given = {name: parameters[name] for name in WHERE if parameters[name] is not None}
-        plan = _planned(rows or [], given, quick=quick)
+        plan = _planned(rows or [], given, quick=quick, n=n)
         code = _run(plan, steps.new_folder(out), as_json=as_json)
     raise typer.Exit(code)
 
@@ -79,14 +81,14 @@ def _print_rows(names: list[str], *, as_json: bool) -> None:
         Console().print(terminal.rows_list(rows))
 
 
-def _planned(rows: list[str], given: dict[str, Any], *, quick: bool) -> Any:
+def _planned(rows: list[str], given: dict[str, Any], *, quick: bool, n: int | None) -> Any:
     from podscale.sweep.environment import usable_cores  # noqa: PLC0415
     from podscale.sweep.reproduce.plan import make_reproduce_plan  # noqa: PLC0415
     from podscale.sweep.reproduce.rows import chosen  # noqa: PLC0415
 
     chosen(rows)  # a misspelt row is told before a cluster is looked at
     base = steps.base_of(steps.planned(dict(given)))
-    return make_reproduce_plan(cores=usable_cores(), base=base, rows=rows, quick=quick, **given)
+    return make_reproduce_plan(cores=usable_cores(), base=base, rows=rows, quick=quick, n=n, **given)
 
 
 def _run(plan: Any, folder: Path, *, as_json: bool) -> int:
@@ -99,7 +101,7 @@ def _run(plan: Any, folder: Path, *, as_json: bool) -> int:
     with steps.one_interruption(console):
         try:
             with TerminalObserver(console, estimate_seconds(plan)) as observer:
-                target, load = _opened(plan, folder)
+                target, load = _opened(plan, folder, observer)
                 result = Reproduce(plan, target, load, folder=folder, observer=observer).run()
         except Interrupted as interrupted:  # before anything was measured
             return steps.signalled(str(interrupted))
@@ -107,9 +109,11 @@ def _run(plan: Any, folder: Path, *, as_json: bool) -> int:
     return exit_code(result)
 
 
-def _opened(plan: Any, folder: Path) -> tuple[Any, Any]:
+def _opened(plan: Any, folder: Path, observer: Any) -> tuple[Any, Any]:
     if plan.target == "kubernetes":
-        raise steps.RefusalError("--target kubernetes: rows run on this machine alone so far; leave it out")
+        from podscale.sweep.kubernetes import session  # noqa: PLC0415
+
+        return session.begin(plan, say=observer.says, waits=observer.waits, keep=None)[:2]
     from podscale.sweep.local import LocalTarget  # noqa: PLC0415
     from podscale.sweep.locust import LocalLocust, locustfile_of  # noqa: PLC0415
 

@@ -48,3 +48,10 @@ def test_one_claim_that_fails_is_enough() -> None:
     assert [claim.holds for claim in found.claims] == [True, False, None]
     assert found.ratio == 3.0
     assert found.holds is False
+
+
+def test_equal_quotas_leave_no_excuse() -> None:
+    """On a cluster no load generator takes of the pods' CPU: 0.95 of n, where one machine is allowed 0.75."""
+    assert row_result(ROWS["primes"], pair(10.0, 34.0), 4, "local").holds is True
+    assert row_result(ROWS["primes"], pair(10.0, 34.0), 4, "kubernetes").holds is False
+    assert row_result(ROWS["primes"], pair(10.0, 38.4), 4, "kubernetes").holds is True

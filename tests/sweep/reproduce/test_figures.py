@@ -3,7 +3,7 @@
 import pytest
 
 from podscale.sweep.reproduce.figures import FIGURES, figures_of
-from podscale.sweep.results import Latency, Recovery
+from podscale.sweep.results import Budget, Latency, Recovery
 from tests.sweep import builders
 
 THREE = Latency(p50=2.0, p90=3.0, p99=3.0, p999=3.0, max=3.0, mean=2.0)
@@ -49,3 +49,11 @@ def test_a_recovery_tells_its_time_and_its_losses() -> None:
     """None failed is 0, and not unknown."""
     stage = builders.stage(recovery=Recovery(killed="pod-1", failed_requests=0, seconds_until_full=0.4))
     assert figures_of(stage, ("until_full", "failed")) == {"until_full": 0.4, "failed": 0}
+
+
+def test_a_quota_stretches_a_job_of_cpu_time_and_not_one_of_the_time_of_day() -> None:
+    """100 ms of CPU on half a core take 200 ms; spinning for 100 ms takes 100 ms."""
+    half = Budget(pods=1, processes_per_pod=1, cpu_cores_per_pod=0.5, limited=True)
+    for clock, seconds in (("cpu", 0.2), ("wall", 0.1)):
+        asked = builders.asked(options={"cpu_time_ms": 100.0, "clock": clock})
+        assert figures_of(builders.stage(asked=asked, budget=half), ("job",)) == {"job": seconds}

@@ -88,3 +88,16 @@ def test_a_row_that_does_not_exist_is_refused() -> None:
     """Before anything starts."""
     with pytest.raises(OptionError, match="is no row"):
         plan(rows=["dance"])
+
+
+def test_on_a_cluster_n_is_what_was_asked_and_locust_must_have_all_users() -> None:
+    """Four unless told otherwise; every user class of the rows is looked for before anything starts."""
+    quota = Base(cpu_cores=0.25, memory_bytes=1, quota=True)
+    found = plan(base=quota, deployment="shop", rows=["prime", "blocking", "restart"], quick=True)
+    assert (found.target, found.n, found.arranges) == ("kubernetes", 4, True)
+    assert found.user_classes == {"Prime", "Blocking"}
+    assert plan(n=8).n == 8
+    with pytest.raises(OptionError, match="--n: 1 is not between 2 and 64"):
+        plan(n=1)
+    with pytest.raises(OptionError, match="--max-minutes"):
+        plan(base=quota, deployment="shop", max_minutes=1.0)

@@ -12,7 +12,7 @@ from podscale.sweep.results import Stage
 def row_result(row: Row, stages: Sequence[Stage], n: int, target: Literal["local", "kubernetes"]) -> RowResult:
     """What a row has come to. `stages` belong to its steps, in order; there may be fewer of them."""
     by_step = {step.name: stage for step, stage in zip(row.steps, stages, strict=False)}
-    claims = [_checked(claim, by_step, n) for claim in row.claims]
+    claims = [_checked(claim, by_step, claim.bounds(n, quota=target == "kubernetes")) for claim in row.claims]
     return RowResult(
         row=row.name,
         target=target,
@@ -29,8 +29,8 @@ def row_result(row: Row, stages: Sequence[Stage], n: int, target: Literal["local
     )
 
 
-def _checked(claim: Claim, stages: Mapping[str, Stage], n: int) -> CheckedClaim:
-    low, high = claim.bounds(n)
+def _checked(claim: Claim, stages: Mapping[str, Stage], bounds: tuple[float | None, float | None]) -> CheckedClaim:
+    low, high = bounds
     ratio = _ratio(_value(claim.top, stages), _value(claim.bottom, stages))
     holds = None if ratio is None else (low is None or ratio >= low) and (high is None or ratio <= high)
     return CheckedClaim(says=claim.says, ratio=ratio, low=low, high=high, holds=holds)

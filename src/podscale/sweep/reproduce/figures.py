@@ -32,8 +32,12 @@ def _capacity(stage: Stage) -> float | None:
 
 
 def _job(stage: Stage) -> float | None:
-    asked = stage.asked.options.get("cpu_time_ms")
-    return None if asked is None else float(asked) / 1000
+    """What one takes on its own. A quota stretches CPU time, and not the time of day."""
+    asked, budget = stage.asked.options.get("cpu_time_ms"), stage.budget
+    if asked is None:
+        return None
+    quota = budget is not None and budget.limited and stage.asked.options.get("clock") == "cpu"
+    return float(asked) / 1000 / (min(1.0, budget.cpu_cores_per_pod) if quota and budget else 1.0)
 
 
 def _first(stage: Stage) -> float | None:

@@ -134,6 +134,7 @@ ARRIVALS = Row(
             top=Of("median", "n workers"),
             bottom=Of("job", "n workers"),
             low=0.95,
+            low_with_quota=0.2,
             high=1.6,
         ),
         Claim(
@@ -141,6 +142,7 @@ ARRIVALS = Row(
             top=Of("mean", "n workers"),
             bottom=Of("job", "n workers"),
             low=0.95,
+            low_with_quota=0.2,
             high=1.8,
         ),
     ),
@@ -181,6 +183,7 @@ PODS = Row(
             top=Of("throughput", "n pods"),
             bottom=Of("throughput", "one pod"),
             low=0.75,
+            low_with_quota=0.95,
             high=1.1,
             power=1,
         ),

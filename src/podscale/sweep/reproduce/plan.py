@@ -1,17 +1,22 @@
 """From the rows to the stages that a machine or a cluster runs: n becomes a number, and a quick run is shortened."""
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from podscale.sweep.options import SCENARIOS
-from podscale.sweep.plan import CLUSTER_OVERHEAD_SECONDS, OVERHEAD_SECONDS, Plan, StagePlan, make_plan
+from podscale.sweep.options import SCENARIOS, Option
+from podscale.sweep.plan import CLUSTER_OVERHEAD_SECONDS, OVERHEAD_SECONDS, Plan, StagePlan, check_minutes, make_plan
 from podscale.sweep.reproduce.row import Burst, Closed, Count, Open, Row, Setup, Step
 from podscale.sweep.reproduce.rows import ROWS, chosen
 from podscale.sweep.results import Asked, Budget, Purpose
 from podscale.sweep.topologies import Base, cores_for_each
 
+# On a cluster, where pods are many and small: enough for a ratio, few enough for a small cluster.
+CLUSTER_N = 4
+N_OPTION = Option(
+    "n", "--n", None, "What n stands for.", 2, 64, default_note=f"the cores of this machine; on a cluster {CLUSTER_N}"
+)
 # A quick run does this share of the work and the time.
 QUICK_SHARE = 0.2
 # The requests of a burst follow each other this fast: a generator sends them on time, and no job is so short.
@@ -23,11 +28,18 @@ WARMUP_SHARE, LONGEST_WARMUP_SECONDS = 0.25, 2.0
 class ReproducePlan(Plan, frozen=True, kw_only=True):
     """Which rows run where, whole and checked: of a sweep's fields, the target's count. See `make_reproduce_plan`."""
 
+    arranges: ClassVar[bool] = True
     command: Literal["reproduce"] = "reproduce"
     rows: list[str]
     quick: bool
     n: int
     base: Base
+
+    @property
+    def user_classes(self) -> frozenset[str]:
+        """Of the scenarios of all its rows."""
+        scenarios = {SCENARIOS[step.scenario] for name in self.rows for step in ROWS[name].steps}
+        return frozenset(scenario.user_class for scenario in scenarios if scenario.user_class is not None)
 
     def describe(self) -> dict[str, Any]:
         """What belongs into the result: the rest of a sweep's options is the rows' own, and would mislead."""
@@ -45,14 +57,18 @@ class PlannedStep(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def make_reproduce_plan(
-    *, cores: int, base: Base, rows: Iterable[str] = (), quick: bool = False, **given: Any
+    *, cores: int, base: Base, rows: Iterable[str] = (), quick: bool = False, n: int | None = None, **given: Any
 ) -> ReproducePlan:
     """Check what was given and fill the defaults in; raises OptionError. A row with n wants two processes at least."""
     names = [row.name for row in chosen(rows)]
-    n = max(2, cores)
+    N_OPTION.check(n)
+    n = n or (CLUSTER_N if given.get("deployment") else max(2, cores))
     plan = make_plan(cores=cores, sizes=[n], goal=False, **given)
     own = {"rows": names, "quick": quick, "n": n, "base": base}
-    return msgspec.convert(msgspec.to_builtins(plan) | msgspec.to_builtins(own), ReproducePlan)
+    reproduce_plan = msgspec.convert(msgspec.to_builtins(plan) | msgspec.to_builtins(own), ReproducePlan)
+    if plan.target == "kubernetes":
+        check_minutes(plan, estimate_seconds(reproduce_plan))
+    return reproduce_plan
 
 
 def planned_steps(plan: ReproducePlan) -> list[PlannedStep]:

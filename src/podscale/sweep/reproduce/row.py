@@ -89,7 +89,8 @@ class Of(msgspec.Struct, frozen=True):
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """What must be true of a row: `top` over `bottom` is at least `low` and at most `high`.
 
-    Both bounds are multiplied by n to the `power`: 1 where they are for one of n. None is no bound.
+    Both bounds are multiplied by n to the `power`: 1 where they are for one of n. None is no bound. `low_with_quota`
+    stands for `low` where each pod has an equal quota of CPU, and no load generator takes of it.
     """
 
     says: str
@@ -97,13 +98,15 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     bottom: Of | float = 1.0
     low: float | None = None
     high: float | None = None
+    low_with_quota: float | None = None
     power: Literal[-1, 0, 1] = 0
 
-    def bounds(self, n: int) -> tuple[float | None, float | None]:
-        """Least and most for n processes."""
+    def bounds(self, n: int, *, quota: bool = False) -> tuple[float | None, float | None]:
+        """Least and most for n processes, where pods have a `quota` or not."""
         times = float(n) ** self.power
+        low = self.low_with_quota if quota and self.low_with_quota is not None else self.low
         return (
-            None if self.low is None else self.low * times,
+            None if low is None else low * times,
             None if self.high is None else self.high * times,
         )
 
