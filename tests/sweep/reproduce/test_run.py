@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from podscale.sweep.locust import LocustError
 from podscale.sweep.measure import Interrupted
 from podscale.sweep.reproduce import results
 from podscale.sweep.reproduce.plan import make_reproduce_plan
@@ -55,6 +56,35 @@ def test_the_killed_process_is_killed_in_its_own_row(tmp_path: Path) -> None:
     cluster, restart = run.run().rows
     assert cluster.stages[0].recovery is None
     assert restart.stages[0].asked.rate_per_second == pytest.approx(80.0)
+
+
+def test_a_void_stage_is_measured_once_more_and_kept(tmp_path: Path) -> None:
+    """The load breaks in the first of two stages: measured again it counts, and the void one is in the result too."""
+
+    def plot(number: int) -> None:
+        if number == 1:
+            raise LocustError("the Locust master does not answer")
+
+    run, load, watcher = run_of(tmp_path, "primes", plot=plot)
+    (row,) = run.run().rows
+    assert len(load.orders) == 3
+    assert (row.ratio, row.holds) == (4.0, True)
+    assert [stage.valid for stage in (*row.void, *row.stages)] == [False, True, True]
+    assert len(watcher.planned_stages) == 3
+
+
+def test_what_is_void_twice_stays_unknown(tmp_path: Path) -> None:
+    """No third time, and no figure."""
+
+    def plot(number: int) -> None:
+        if number <= 2:
+            raise LocustError("the Locust master does not answer")
+
+    run, load, _ = run_of(tmp_path, "primes", plot=plot)
+    (row,) = run.run().rows
+    assert len(load.orders) == 3
+    assert row.holds is None
+    assert row.measured["one pod"]["throughput"] is None
 
 
 def test_what_was_measured_before_an_interruption_is_kept(tmp_path: Path) -> None:

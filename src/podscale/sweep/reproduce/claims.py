@@ -9,8 +9,10 @@ from podscale.sweep.reproduce.row import Claim, Of, Row
 from podscale.sweep.results import Stage
 
 
-def row_result(row: Row, stages: Sequence[Stage], n: int, target: Literal["local", "kubernetes"]) -> RowResult:
-    """What a row has come to. `stages` belong to its steps, in order; there may be fewer of them."""
+def row_result(
+    row: Row, stages: Sequence[Stage], n: int, target: Literal["local", "kubernetes"], void: Sequence[Stage] = ()
+) -> RowResult:
+    """What a row has come to. `stages` belong to its steps, in order; there may be fewer. `void`: see RowResult."""
     by_step = {step.name: stage for step, stage in zip(row.steps, stages, strict=False)}
     claims = [_checked(claim, by_step, claim.bounds(n, quota=target == "kubernetes")) for claim in row.claims]
     return RowResult(
@@ -26,6 +28,7 @@ def row_result(row: Row, stages: Sequence[Stage], n: int, target: Literal["local
         holds=_all_hold(claims),
         why=row.why,
         stages=list(stages),
+        void=list(void),
     )
 
 

@@ -29,7 +29,7 @@ class RowResult(msgspec.Struct, kw_only=True):
     """One row. `claim`, `ratio` and the article's ratio are of the first of `claims`; `holds` is of all of them.
 
     `measured` has the figures of each step, by its name. `why` says where a difference from the article comes from.
-    `stages` has a stage for each of `steps`, as far as they were measured.
+    `stages` has a stage for each of `steps`, as far as they were measured; `void` are those that were measured again.
     """
 
     row: str
@@ -44,6 +44,7 @@ class RowResult(msgspec.Struct, kw_only=True):
     holds: bool | None = None
     why: str
     stages: list[Stage] = []
+    void: list[Stage] = []
 
 
 class Reproduction(msgspec.Struct, kw_only=True):

@@ -74,7 +74,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     connections: str = "new"
     seconds: float = 20.0
     least_seconds: float = 4.0
-    timeout_seconds: float = 120.0
+    timeout_seconds: float = 30.0
     shortened: tuple[str, ...] = ()
     kill: bool = False
 

@@ -26,6 +26,7 @@ PRIME = Row(
             scenario="prime",
             options=_EVERY_DIVISOR,
             load=Burst(requests=8),
+            timeout_seconds=120.0,
             shortened=("number",),
         ),
         Step(
@@ -34,6 +35,7 @@ PRIME = Row(
             scenario="prime",
             options=_EVERY_DIVISOR,
             load=Burst(requests=8),
+            timeout_seconds=120.0,
             shortened=("number",),
         ),
     ),
