@@ -160,8 +160,15 @@ PODS = Row(
     ),
     runs="n pods of one process against one pod, saturated; then against n workers of one pod at 60 % of their CPU",
     steps=(
-        Step(name="one pod", scenario="blocking", options=_BURN_20_MS, load=Closed(users=16)),
-        Step(name="n pods", setup=_N_PODS, scenario="blocking", options=_BURN_20_MS, load=Closed(users=16)),
+        Step(name="one pod", scenario="blocking", options=_BURN_20_MS, load=Closed(users=16), least_seconds=8.0),
+        Step(
+            name="n pods",
+            setup=_N_PODS,
+            scenario="blocking",
+            options=_BURN_20_MS,
+            load=Closed(users=16),
+            least_seconds=8.0,
+        ),
         Step(
             name="n pods at 60 %",
             setup=_N_PODS,
