@@ -1,10 +1,13 @@
 """Tests of the manners of `podscale reproduce`; it runs for real in tests/e2e."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from podscale.sweep.reproduce import results
 from podscale.sweep.reproduce.rows import ROWS
+from tests.report.reproduction import samples
 from tests.test_cli import podscale
 
 
@@ -26,6 +29,18 @@ def test_the_list_of_some_rows_comes_as_json_too() -> None:
     rows = json.loads(ended.stdout)
     assert [row["name"] for row in rows] == ["blocking", "primes"]
     assert rows[0]["claims"][0]["low"] == 2.8
+
+
+def test_a_report_is_written_again(tmp_path: Path) -> None:
+    """From reproduce.json alone; exit code 1, since not all of its rows hold. It is not written over."""
+    results.save(samples.mixed(), tmp_path)
+    ended = podscale("report", str(tmp_path))
+    assert ended.returncode == 1, ended.stderr
+    assert "2 of 4 rows hold" in ended.stdout
+    assert {"report.html", "blocking.png", "memory.svg"} <= {path.name for path in tmp_path.iterdir()}
+    refused = podscale("reproduce", "blocking", "--out", str(tmp_path))
+    assert refused.returncode == 2
+    assert "holds a result of podscale reproduce already" in refused.stderr
 
 
 @pytest.mark.parametrize(

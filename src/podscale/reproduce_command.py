@@ -143,3 +143,19 @@ def exit_code(result: Any) -> int:
     wanted = result.asked["rows"]
     good = len(result.rows) == len(wanted) and all(row.holds for row in result.rows)
     return steps.GOOD if good else steps.INVALID_PARTS
+
+
+def is_reproduced(folder: Path) -> bool:
+    """Whether the folder holds what this command wrote."""
+    from podscale.sweep.reproduce.results import RESULT_FILE  # noqa: PLC0415
+
+    return (folder / RESULT_FILE).is_file()
+
+
+def report_again(folder: Path, *, as_json: bool) -> int:
+    """Write and print the report of rows that were measured before; returns the exit code."""
+    from podscale.sweep.reproduce.results import load  # noqa: PLC0415
+
+    result = load(folder)
+    _write_and_print(result, folder, as_json=as_json)
+    return exit_code(result)
