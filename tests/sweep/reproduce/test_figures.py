@@ -57,3 +57,17 @@ def test_a_quota_stretches_a_job_of_cpu_time_and_not_one_of_the_time_of_day() ->
     for clock, seconds in (("cpu", 0.2), ("wall", 0.1)):
         asked = builders.asked(options={"cpu_time_ms": 100.0, "clock": clock})
         assert figures_of(builders.stage(asked=asked, budget=half), ("job",)) == {"job": seconds}
+
+
+def test_queueing_says_what_the_tail_would_be_without_a_quota() -> None:
+    """Evenly spaced at 60 %: workers never wait, pods do, by chance; a closed stage has no such figure."""
+    options = {"cpu_time_ms": 20.0, "clock": "cpu"}
+    asked = builders.asked(model="open", arrivals="constant", rate_per_second=60.0, users=None, options=options)
+    found = {}
+    for pods, processes in ((2, 1), (1, 2)):
+        budget = Budget(pods=pods, processes_per_pod=processes, cpu_cores_per_pod=float(processes), limited=False)
+        stage = builders.stage(2, asked=asked, budget=budget)
+        found[pods] = figures_of(stage, ("p99_by_queueing",))["p99_by_queueing"] or 0.0
+    assert found[1] == 0.02
+    assert 0.03 < found[2] < 0.2
+    assert figures_of(builders.stage(2), ("p99_by_queueing",)) == {}

@@ -1,24 +1,32 @@
 """The figures that rows speak of, each read from one measured stage. Pure. None where the stage does not have it."""
 
+import math
 from collections.abc import Callable, Mapping
 
 import msgspec
 
+from podscale.analysis.queueing import random_choice_quantile, shared_queue_quantile
+from podscale.contract import Model
 from podscale.sweep.reproduce.row import FigureName
 from podscale.sweep.results import Latency, Stage
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What it is, its unit as shown, and where it comes from. In `reproduce.json` it is in base units."""
+    """What it is, its unit as shown, and where it comes from. In `reproduce.json` it is in base units.
+
+    `model`: the only model that it makes sense in; a stage of the other one does not have it at all.
+    """
 
     says: str
     unit: str
     read: Callable[[Stage], float | None]
+    model: Model | None = None
 
 
 def figures_of(stage: Stage, names: tuple[FigureName, ...]) -> dict[FigureName, float | None]:
     """These figures of a stage; of one that does not count there are none."""
-    return {name: FIGURES[name].read(stage) if stage.valid else None for name in names}
+    here = [name for name in names if FIGURES[name].model in {None, stage.asked.model}]
+    return {name: FIGURES[name].read(stage) if stage.valid else None for name in here}
 
 
 def _throughput(stage: Stage) -> float | None:
@@ -54,6 +62,20 @@ def _quantile(name: str) -> Callable[[Stage], float | None]:
         return None if latency is None else float(getattr(latency, name))
 
     return read
+
+
+def _p99_by_queueing(stage: Stage) -> float | None:
+    """At the same rate, and work that no quota holds up: pods are chosen at random, workers share a queue.
+
+    None if no queue would settle.
+    """
+    work, asked, budget = stage.asked.options.get("cpu_time_ms"), stage.asked, stage.budget
+    if work is None or not asked.rate_per_second or budget is None:
+        return None
+    quantile = shared_queue_quantile if budget.processes_per_pod > 1 else random_choice_quantile
+    arrivals = asked.arrivals or "poisson"
+    found = quantile(0.99, asked.rate_per_second, float(work) / 1000, budget.processes, arrivals)
+    return found if math.isfinite(found) else None
 
 
 def _last(stage: Stage) -> float | None:
@@ -101,6 +123,7 @@ FIGURES: Mapping[FigureName, Figure] = {
     "median": Figure("the median answer", "s", _quantile("p50")),
     "mean": Figure("the mean answer", "s", _quantile("mean")),
     "p99": Figure("99 of 100 answers", "s", _quantile("p99")),
+    "p99_by_queueing": Figure("what queueing alone gives for it, without a quota", "s", _p99_by_queueing, model="open"),
     "last": Figure("the last answer", "s", _last),
     "cores": Figure("cores used until the last answer", "", _cores),
     "memory": Figure("memory", "B", _memory),

@@ -12,6 +12,7 @@ FigureName = Literal[
     "median",
     "mean",
     "p99",
+    "p99_by_queueing",
     "last",
     "cores",
     "memory",
