@@ -117,7 +117,7 @@ ARRIVALS = Row(
     name="arrivals",
     article=Article(
         system="50 arrivals a second for 60 s, 100 ms of work each, against 16 processes of a cluster.",
-        headline="the cluster copes: median and mean stay near the work itself",
+        headline="median and mean while the cluster copes; no figure",
     ),
     runs="one pod of n worker processes at the same load for each process (31 % of its CPU), open arrivals",
     steps=(
