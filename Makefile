@@ -12,7 +12,7 @@ NONE_IS_GOOD := || [ $$? -eq 5 ]
 INSTALL := $(BIN)/uv pip install --quiet --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sweep test check bench pictures render cluster-up cluster-down cluster-shell lock clean
+.PHONY: help setup sweep test check bench pictures articles render cluster-up cluster-down cluster-shell lock clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -40,6 +40,10 @@ pictures: setup ## measure this machine for the pictures and the sentence in REA
 	$(BIN)/podscale sweep --stage-seconds 15 --repeats 3 --out results/example
 	mkdir -p docs/example
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
+
+articles: setup ## write docs/articles.md from runs of podscale reproduce (ARGS="results/local results/cluster")
+	$(BIN)/python -m podscale.report.reproduction $(ARGS) > docs/articles.md.partial
+	mv docs/articles.md.partial docs/articles.md
 
 render: $(VENV)/.dev ## write what is made from monitoring/ and helm/podscale: dashboards, rules, k8s/, READMEs
 	$(BIN)/python -m tests.chart.render

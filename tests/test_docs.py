@@ -10,6 +10,7 @@ from podscale import __version__, cli, contract
 from podscale.pod import settings
 from podscale.sweep import results
 from podscale.sweep.options import OWN, SCENARIOS
+from podscale.sweep.reproduce.rows import ROWS
 
 TOP = Path(__file__).parents[1]
 EXAMPLE = TOP / "docs" / "example"
@@ -58,6 +59,18 @@ def test_every_route_and_scenario_is_described() -> None:
     load = (TOP / "loadtest" / "README.md").read_text()
     for scenario in SCENARIOS:
         assert scenario == OWN or f"`{scenario}.py`" in load
+
+
+def test_every_row_of_the_articles_can_be_tried_by_hand() -> None:
+    """A line for Locust's page with a locustfile that exists, and one for each of the other generators."""
+    load = (TOP / "loadtest" / "README.md").read_text()
+    by_hand, others = load[load.index("## The articles' systems by hand") :].split("Other generators", 1)
+    for name in ROWS:
+        (line,) = re.findall(rf"^\| {name} \| `locust \$P/(\w+)\.py .*$", by_hand, re.MULTILINE)
+        assert (TOP / "loadtest" / f"{line}.py").is_file()
+        assert re.search(rf"^\| [^|]*\b{name}\b", others, re.MULTILINE), name
+    for generator in ("ab", "wrk", "autocannon"):
+        assert f"`{generator} -" in others
 
 
 def test_every_setting_that_a_document_names_exists() -> None:

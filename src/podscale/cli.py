@@ -16,6 +16,7 @@ except ImportError as missing:  # the base install is the pod alone
 
 from podscale import cli_steps as steps
 from podscale.compare_command import compare
+from podscale.reproduce_command import is_reproduced, report_again, reproduce
 from podscale.sweep.options import OPTIONS, OptionError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -101,6 +102,7 @@ def sweep(
 
 
 app.command()(compare)
+app.command()(reproduce)
 
 
 @app.command()
@@ -112,7 +114,7 @@ def report(
     namespace: Annotated[str | None, typer.Option(help="Of the Job.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of tables.")] = False,
 ) -> None:
-    """Write the report of a measured sweep again, and print its table."""
+    """Write the report of a measured sweep again, or of reproduced rows, and print its table."""
     from podscale.sweep.results import load  # noqa: PLC0415
 
     with refusals():
@@ -120,6 +122,8 @@ def report(
             folder = steps.fetched(from_job, context, namespace, folder)
         if folder is None:
             raise steps.RefusalError("name the folder that a sweep wrote, or the Job with --from-job")
+        if is_reproduced(folder):
+            raise typer.Exit(report_again(folder, as_json=as_json))
         result = load(folder)
         steps.write_and_print(result, folder, as_json=as_json)
         code = steps.exit_code(result)

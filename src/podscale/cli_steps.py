@@ -90,11 +90,14 @@ def resumed(folder: Path, given: dict[str, Any], command: str) -> tuple[Any, Any
 
 def new_folder(out: Path | None) -> Path:
     """A folder for a new result, made if need be."""
+    from podscale.sweep.reproduce.results import RESULT_FILE as REPRODUCED_FILE  # noqa: PLC0415
     from podscale.sweep.results import RESULT_FILE  # noqa: PLC0415
 
     folder = out or Path("results") / time.strftime("%Y-%m-%d-%H%M%S")
     if (folder / RESULT_FILE).exists():
         raise RefusalError(f"{folder} holds a result already; choose another --out, or go on with --resume {folder}")
+    if (folder / REPRODUCED_FILE).exists():
+        raise RefusalError(f"{folder} holds a result of podscale reproduce already; choose another --out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -169,7 +172,7 @@ def _measured(
                 run = kind(plan, target, load, folder=folder, observer=observer, earlier=earlier, keep=keeper)
                 result = run.run()
         except Interrupted as interrupted:  # before anything was measured
-            return INTERRUPTED + signal.Signals[str(interrupted)]
+            return signalled(str(interrupted))
         write_and_print(result, folder, as_json=as_json)
     return exit_code(result)
 
@@ -266,6 +269,11 @@ def one_interruption(console: Console) -> Iterator[None]:
 def exit_code(result: Any) -> int:
     """What a result says to the shell."""
     if result.aborted:
-        known = [INTERRUPTED + each for each in signal.Signals if each.name == result.aborted]
-        return known[0] if known else INVALID_PARTS
+        return signalled(result.aborted)
     return GOOD if result.stages and all(stage.valid for stage in result.stages) else INVALID_PARTS
+
+
+def signalled(name: str) -> int:
+    """The exit code after a signal of this name."""
+    known = [INTERRUPTED + each for each in signal.Signals if each.name == name]
+    return known[0] if known else INVALID_PARTS

@@ -22,6 +22,7 @@ class TerminalObserver:
         self._estimated_seconds = total_seconds
         self._planned: list[StagePlan] = []
         self._ended: list[StagePlan] = []
+        self._current: StagePlan | None = None
         self._began_at = 0.0
         self._progress = terminal.progress(console)
         self._progress.disable = not console.is_terminal
@@ -44,24 +45,28 @@ class TerminalObserver:
 
     def waits(self, text: str) -> None:
         """What is being waited for, on the bar."""
-        if len(self._ended) < len(self._planned):
-            self._show(self._planned[len(self._ended)], text)
+        self._show(text)
 
     def started(self, stage: StagePlan) -> None:
         """Name the stage on the bar."""
         self._began_at = time.monotonic()
-        self._show(stage, "scaling")
+        self._current = stage
+        self._show("scaling")
 
     def heard(self, report: StageReport) -> None:
         """Move the bar with the stage."""
-        self._show(self._planned[len(self._ended)], report["state"])
+        self._show(report["state"])
 
     def finished(self, stage: Stage) -> None:
         """Print the stage's line."""
-        self._ended.append(self._planned[len(self._ended)])
+        if self._current is not None:
+            self._ended.append(self._current)
         self._console.print(Text(_line(stage)))
 
-    def _show(self, stage: StagePlan, state: str) -> None:
+    def _show(self, state: str) -> None:
+        stage = self._current
+        if stage is None:
+            return
         position = len(self._ended) + 1
         within = min(time.monotonic() - self._began_at, stage.seconds)
         what = figures.instances(stage.topology, stage.size)

@@ -202,12 +202,13 @@ def test_locust_is_one_image_and_one_start() -> None:
 
 
 def test_scenarios_are_the_locustfiles_of_the_image() -> None:
-    """The schema allows those that loadtest/ has; one's own locustfile takes the place of all of them."""
+    """The schema allows those that loadtest/ has, or all; one's own locustfile takes the place of all of them."""
     schema = json.loads((CHART / "values.schema.json").read_text())
     allowed = schema["properties"]["locust"]["properties"]["scenario"]["enum"]
-    assert sorted(allowed) == sorted(path.stem for path in (CHECKOUT / "loadtest").glob("*.py"))
+    assert sorted(allowed) == sorted(["all", *(path.stem for path in (CHECKOUT / "loadtest").glob("*.py"))])
     for options, file in (
         (setting(locust__scenario="prime"), "/opt/podscale/loadtest/prime.py"),
+        (setting(locust__scenario="all"), "/opt/podscale/loadtest"),
         (with_values("locustfile"), "/locustfile/locustfile.py"),
         (with_values("config-map"), "/locustfile/locustfile.py"),
     ):

@@ -99,6 +99,8 @@ def test_late_sends_void_an_open_stage_alone() -> None:
     late = builders.generator(late=100)
     assert "generator_saturated" in {v.code for v in judge(facts(goal(generator=late))).verdicts}
     assert "generator_saturated" not in {v.code for v in judge(facts(builders.stage(generator=late))).verdicts}
+    burst = goal(generator=late, purpose="burst")
+    assert "generator_saturated" not in {v.code for v in judge(facts(burst)).verdicts}
 
 
 def test_errors_are_a_finding_for_a_goal_and_void_a_capacity() -> None:

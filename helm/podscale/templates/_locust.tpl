@@ -34,7 +34,7 @@
 {{- $root := index . 0 -}}
 /opt/podscale/plugin.py
 {{- if and (eq (index . 1) "master") (include "podscale.hasLogin" $root) }},/login/login.py{{ end -}}
-,{{ if include "podscale.locustfileConfigMap" $root }}/locustfile/locustfile.py{{ else }}/opt/podscale/loadtest/{{ $root.Values.locust.scenario }}.py{{ end }}
+,{{ if include "podscale.locustfileConfigMap" $root }}/locustfile/locustfile.py{{ else }}/opt/podscale/loadtest{{ if ne $root.Values.locust.scenario "all" }}/{{ $root.Values.locust.scenario }}.py{{ end }}{{ end }}
 {{- end }}
 
 {{- define "podscale.hasLogin" -}}

@@ -45,7 +45,7 @@ def reasons(result: Result) -> list[str]:
 def name(stage: Stage) -> str:
     """A stage in words: "2 pods, repeat 1" for capacity, "2 pods, goal", "2 workers, load constant, repeat 1"."""
     purpose = {"capacity": "", "load": f"load {stage.asked.arrivals or ''}".strip()}.get(stage.purpose, stage.purpose)
-    once = stage.purpose in {"goal", "recovery"} and stage.repeat == 1
+    once = stage.purpose in {"goal", "recovery", "burst"} and stage.repeat == 1
     repeat = "" if once else f"repeat {stage.repeat}"
     return ", ".join(filter(None, [instances(stage.topology, stage.size), purpose, repeat]))
 

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import msgspec
 
@@ -55,6 +55,7 @@ _Place = tuple[int, TopologyName]
 class ComparePlan(Plan, frozen=True, kw_only=True):
     """A comparison, whole and checked. Built by `make_compare_plan`."""
 
+    arranges: ClassVar[bool] = True
     command: Literal["compare"] = "compare"
     topologies: list[TopologyName]
     utilisation: float

@@ -124,8 +124,11 @@ class LocalTarget:
         else:
             self._stop(self._pods)
             self._pods, self._arranged = [], budget
-            # One child for the jobs that a process hands on: else a pod of n would have fewer than n pods have.
-            self._settings = {"PODSCALE_WORKERS": str(budget.processes_per_pod), "PODSCALE_OFFLOAD_PROCESSES": "1"}
+            # By itself a pod has a child for each core: then a pod of n would have fewer than n pods have.
+            self._settings = {
+                "PODSCALE_WORKERS": str(budget.processes_per_pod),
+                "PODSCALE_OFFLOAD_PROCESSES": str(budget.children),
+            }
             seconds = self.scale(budget.pods)
         self._victim = self._serving_process()
         return seconds

@@ -108,7 +108,8 @@ class Measurer:
         watch = WindowWatch(self._target, wanted.asked.measure_seconds)
         disturbance = self._disturb(wanted)
         before = self._target.read()
-        loaded = self._run(wanted, [watch.see, self._on_report, *([disturbance.see] if disturbance else [])])
+        ears = [self._on_report, *([disturbance.see] if disturbance else [])]
+        loaded = self._run(wanted, ears if wanted.purpose == "burst" else [watch.see, *ears])
         after = self._target.read()
         if loaded.report is not None:
             stage = with_load(stage, loaded.report, {reading.pod for reading in before})
@@ -218,9 +219,11 @@ def with_pods(stage: Stage, before: list[PodReading], after: list[PodReading], w
     per_request = window.cpu_seconds_per_request
     if window.requests is None and cpu_seconds is not None and stage.requests:
         per_request = cpu_seconds / stage.requests  # pods that count nothing: by what the load counted
+    whole = usage(before, after)
     return msgspec.structs.replace(
         stage,
-        server_requests=usage(before, after).requests,
+        server_requests=whole.requests,
+        total_cpu_seconds=whole.cpu_seconds,
         cpu_seconds=cpu_seconds,
         cpu_seconds_per_request=per_request,
         throttled=window.throttled,

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -51,6 +51,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     locust_workers: int
     goal: bool
     seed: int
+    # Whether pods are rearranged, and not scaled alone: a class attribute of each kind of plan.
+    arranges: ClassVar[bool] = False
     # On a cluster; with defaults, so that plans of results from before are read.
     deployment: str | None = None
     context: str | None = None
@@ -75,6 +77,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def user_class(self) -> str | None:
         """The user class to run, None for all classes of a locustfile that is not ours."""
         return None if self.locustfile else SCENARIOS[self.scenario].user_class
+
+    @property
+    def user_classes(self) -> frozenset[str]:
+        """All user classes that Locust must have."""
+        return frozenset() if self.user_class is None else frozenset({self.user_class})
 
     @property
     def one_core_each(self) -> bool:

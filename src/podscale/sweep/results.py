@@ -14,8 +14,9 @@ SCHEMA_VERSION = 1
 RESULT_FILE = "result.json"
 
 # "capacity": how much at most? "goal": is the latency goal held at the rate? "load": what is the latency at a rate that
-# is the same for all topologies? "recovery": the same, and one process is killed in it.
-Purpose = Literal["capacity", "goal", "load", "recovery"]
+# is the same for all topologies? "recovery": the same, and one process is killed in it. "burst": how long until so many
+# requests at once are answered? Its window is over before anything is answered: CPU and nodes say nothing in it.
+Purpose = Literal["capacity", "goal", "load", "recovery", "burst"]
 TopologyName = Literal["pods", "workers", "pods-unlimited", "pods-large"]
 Cause = Literal["quota", "random choice", "queueing"]
 
@@ -82,11 +83,12 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     """What a topology may use: how many pods, of how many processes, and what each pod has.
 
     `cpu_cores_per_pod` is the limit if `limited`, else a request that no quota enforces (on one machine: a core for
-    each process). Memory is None where nothing limits it.
+    each process). Memory is None where nothing limits it. `children` run the jobs that a process hands on.
     """
 
     pods: int
     processes_per_pod: int
+    children: int = 1
     cpu_cores_per_pod: float
     limited: bool
     memory_bytes_per_pod: int | None = None
@@ -125,7 +127,8 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
 
     `purpose` says what the stage asks, see Purpose; `topology` and `budget` belong to a comparison.
     `latency_seconds` counts from the intended send time, `service_seconds` from the actual one.
-    `server_requests` is what the pods themselves counted over the whole stage, `client_requests` what the load did.
+    `server_requests` is what the pods themselves counted over the whole stage, `client_requests` what the load did;
+    `total_cpu_seconds` is the CPU time of the pods over the whole stage, warm-up and drain included.
     """
 
     topology: TopologyName = "pods"
@@ -149,6 +152,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     server_requests: int | None = None
     cpu_seconds: float | None = None
     cpu_seconds_per_request: float | None = None
+    total_cpu_seconds: float | None = None
     throttled: Throttled = Throttled()
     memory_bytes: int | None = None
     node_cpu_fraction: float | None = None  # busy share of all cores of the machine
@@ -245,11 +249,15 @@ class ResultError(Exception):
 
 
 def save(result: Result, folder: Path) -> Path:
-    """Write `result.json` so that a crash leaves the old file or the new one, never half of it."""
-    path = folder / RESULT_FILE
+    """Write `result.json`, whole or not at all."""
+    return write_record(result, folder / RESULT_FILE)
+
+
+def write_record(record: msgspec.Struct, path: Path) -> Path:
+    """Write a record as JSON so that a crash leaves the old file or the new one, never half of it."""
     partial = path.with_suffix(".partial")
     with partial.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(result), indent=1))
+        file.write(msgspec.json.format(msgspec.json.encode(record), indent=1))
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)

@@ -87,7 +87,7 @@ class KubernetesArranger(KubernetesTarget):
     def _patch(self, budget: Budget) -> Object:
         """Replaces what a topology is made of, and nothing else of the template."""
         resources, times = self._container()["resources"], budget.cpu_cores_per_pod / self.base.cpu_cores
-        environment = {"PODSCALE_WORKERS": budget.processes_per_pod, "PODSCALE_OFFLOAD_PROCESSES": 1}
+        environment = {"PODSCALE_WORKERS": budget.processes_per_pod, "PODSCALE_OFFLOAD_PROCESSES": budget.children}
         requests = {name: _times(name, value, times) for name, value in resources.get("requests", {}).items()}
         limits: Object = {name: _times(name, value, times) for name, value in resources.get("limits", {}).items()}
         limits["cpu"] = _cores(budget.cpu_cores_per_pod) if budget.limited else None

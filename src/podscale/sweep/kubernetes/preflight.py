@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import msgspec
 
-from podscale.sweep.compare_plan import ComparePlan
 from podscale.sweep.kubernetes import locust, rights, room, workload
 from podscale.sweep.kubernetes.access import Api, ApiError
 from podscale.sweep.kubernetes.lease import Lease
@@ -51,7 +50,7 @@ def look(api: Api, plan: Plan) -> Found:
         namespace,
         deployment=plan.deployment or "",
         service=plan.service,
-        compares=isinstance(plan, ComparePlan),
+        compares=plan.arranges,
     )
     absent = rights.missing(api, table)
     found.checks += _rights(absent, len(table))
@@ -137,9 +136,12 @@ def _find_locust(api: Api, plan: Plan, found: Found) -> Iterator[Check]:
     said = f"release {generator.release} in {generator.namespace}, {load['workers']} workers, runs {classes}"
     if not load["workers"]:
         raise TargetError(f"{said}: without a worker there is no load; scale its Deployment of workers")
-    if plan.user_class is not None and plan.user_class not in load["user_classes"]:
+    absent = sorted(plan.user_classes - set(load["user_classes"]))
+    if len(plan.user_classes) > 1 and absent:
+        raise TargetError(f"{said}, and not {', '.join(absent)}: install the chart with locust.scenario=all")
+    if absent:
         raise TargetError(
-            f"{said}, and not {plan.user_class}: choose with --scenario what its locustfile has, or own for all of it"
+            f"{said}, and not {absent[0]}: choose with --scenario what its locustfile has, or own for all of it"
         )
     shared = _shared_nodes(api, found)
     yield Check(

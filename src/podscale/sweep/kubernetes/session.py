@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from podscale.sweep.compare_plan import ComparePlan
 from podscale.sweep.kubernetes import arrange, preflight, workload
 from podscale.sweep.kubernetes.access import MERGE_PATCH, Api, connect
 from podscale.sweep.kubernetes.keep import fetch as fetch_result
@@ -70,8 +69,7 @@ def begin(
     if arrange.put_back(api, target.path):
         say(f"an earlier comparison was killed; {target.name} has its own pod template again")
         target = _find(api, plan)
-    compares = isinstance(plan, ComparePlan)
-    kind = partial(arrange.KubernetesArranger, execute=arrange.executor(api)) if compares else KubernetesTarget
+    kind = partial(arrange.KubernetesArranger, execute=arrange.executor(api)) if plan.arranges else KubernetesTarget
     scaled = kind(
         api,
         target,

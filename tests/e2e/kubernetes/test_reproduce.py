@@ -1,0 +1,53 @@
+"""`podscale reproduce` on a Deployment: every row's claim on pods with equal quotas, and nothing is left changed."""
+
+from pathlib import Path
+
+import pytest
+
+from podscale.sweep.reproduce import results
+from podscale.sweep.reproduce.rows import ROWS
+from tests.e2e.commands import podscale
+from tests.e2e.kubernetes.release import QUARTER_CORE, QUICK_STOP, Release
+from tests.e2e.kubernetes.test_compare import LOCUST, template
+
+pytestmark = pytest.mark.timeout(1500)
+
+
+def test_every_row_holds_on_pods_of_a_quarter_of_a_core(release: Release, tmp_path: Path) -> None:
+    """All eleven with n = 2: exit code 0, every claim holds, figures are known, template and size are put back."""
+    release.install(*QUARTER_CORE, *QUICK_STOP, *LOCUST, "locust.scenario=all")
+    before = template(release)
+    out = tmp_path / "out"
+    with podscale(*options(release, out), "--quick", "--n", "2", out=out, cluster=release.cluster) as command:
+        code = command.wait(1200)
+        assert code in {0, 1}, command.stderr
+    found = results.load(out)
+    assert [row.row for row in found.rows] == list(ROWS)
+    failed = {row.row: (row.claims, [stage.verdicts for stage in row.stages]) for row in found.rows if not row.holds}
+    assert not failed
+    assert code == 0
+    assert {row.target for row in found.rows} == {"kubernetes"}
+    for row in found.rows:
+        for figures in row.measured.values():
+            assert None not in figures.values(), row.row
+    primes = next(row for row in found.rows if row.row == "primes")
+    assert primes.claims[0].low == pytest.approx(0.95 * 2)
+    assert template(release) == before
+    assert release.replicas() == 1
+
+
+def test_a_locust_without_the_users_of_the_rows_is_refused(release: Release, tmp_path: Path) -> None:
+    """Exit code 2, which user classes are missing, and how to install them."""
+    release.install(*QUARTER_CORE, *QUICK_STOP)
+    out = tmp_path / "out"
+    with podscale(*options(release, out, "blocking", "primes"), out=out, cluster=release.cluster) as command:
+        assert command.wait(60) == 2
+    assert "runs Blocking, and not Primes: install the chart with locust.scenario=all" in " ".join(
+        command.stderr.split()
+    )
+
+
+def options(release: Release, out: Path, *rows: str) -> tuple[str, ...]:
+    """The command for the release."""
+    where = ("--deployment", release.deployment, "--namespace", release.namespace)
+    return ("reproduce", *rows, *where, "--out", str(out))
