@@ -17,6 +17,7 @@ except ImportError as missing:  # the base install is the pod alone
 from podscale import cli_steps as steps
 from podscale.compare_command import compare
 from podscale.sweep.options import OPTIONS, OptionError
+from podscale.watch_command import watch
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -108,6 +109,7 @@ def sweep(
 
 
 app.command()(compare)
+app.command()(watch)
 
 
 @app.command()
