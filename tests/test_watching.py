@@ -63,6 +63,10 @@ def test_a_cluster_is_scaled_after_a_yes() -> None:
     assert source.size == 2
     keys.press("y")
     assert (source.size, keys.line()) == (4, "asked for 4 pods")
+    keys.looked()
+    assert keys.line() == "asked for 4 pods"
+    keys.looked()
+    assert keys.line().startswith("+ - scale")
 
 
 def test_any_other_key_is_a_no() -> None:

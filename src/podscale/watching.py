@@ -35,6 +35,7 @@ class Keys:
         self._asked: int | None = None
         self._now = 0
         self._said = ""
+        self._said_for = 0
 
     def press(self, key: str) -> bool:
         """Act on one key; False where it is the one that ends."""
@@ -61,6 +62,12 @@ class Keys:
             return f"scale {self._source.what} from {self._now} to {self._asked}? y/n, or + - for another number"
         return self._said or f"+ - scale   s sort: {self.sort}   n p page   q quit"
 
+    def looked(self) -> None:
+        """Another reading has come: what was said has been read after two of them."""
+        self._said_for += 1
+        if self._said_for >= 2:
+            self._said = ""
+
     def _change(self, step: int) -> None:
         try:
             if self._asked is not None:
@@ -82,7 +89,7 @@ class Keys:
             self._say(f"not scaled: {error}")
 
     def _say(self, text: str) -> None:
-        self._said = text
+        self._said, self._said_for = text, 0
 
 
 def live(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:
@@ -100,6 +107,7 @@ def live(source: Source, console: Console, *, interval_seconds: float, count: in
                     _show(screen, look, keys)
             if goes_on:
                 look = reader.look(time.time())
+                keys.looked()
                 looks += 1
                 goes_on = count is None or looks < count
     console.print(shown.block(shown.ordered(look, keys.sort), console.width))

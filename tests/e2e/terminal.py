@@ -71,8 +71,9 @@ def terminal(
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     hidden = {"COLUMNS", "LINES", "NO_COLOR"}
     environment = {key: value for key, value in environment.items() if key not in hidden} | {"TERM": "xterm-256color"}
+    # Only a terminal that controls its session turns Ctrl-C into a signal. setsid does not fork here: the id stays.
     process = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+        ["setsid", "--ctty", *command], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )
     os.close(theirs)
     try:

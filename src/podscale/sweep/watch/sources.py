@@ -132,7 +132,7 @@ class Started:
         self._pages = AdminPages()
         self._most = most
         self._node = platform.node()
-        self.what = f"pods on this machine, load goes to {self._target.url}"
+        self.what = f"local pods, {self._target.url}"
         self._target.resize(size)
 
     def look(self) -> Glance:
