@@ -59,7 +59,7 @@ def test_a_cluster_is_scaled_after_a_yes() -> None:
     """The question says from and to; further keys change the number; nothing happens before the answer."""
     source = Pretended(asks_first=True)
     keys = pressed(source, "++-+")
-    assert keys.line().startswith("scale Deployment shop from 2 to 4? y/n")
+    assert keys.line().startswith("scale from 2 to 4 pods? y/n")
     assert source.size == 2
     keys.press("y")
     assert (source.size, keys.line()) == (4, "asked for 4 pods")

@@ -51,7 +51,7 @@ class Keys:
         elif key == QUIT:
             return False
         elif key == "s":
-            self.sort = SORTS[(SORTS.index(self.sort) + 1) % len(SORTS)]
+            self.sort, self.page = SORTS[(SORTS.index(self.sort) + 1) % len(SORTS)], 0
         elif key in {"n", "p"}:
             self.page += 1 if key == "n" else -1
         return True
@@ -59,7 +59,7 @@ class Keys:
     def line(self) -> str:
         """The question, the answer, or what can be pressed."""
         if self._asked is not None:
-            return f"scale {self._source.what} from {self._now} to {self._asked}? y/n, or + - for another number"
+            return f"scale from {self._now} to {self._asked} pods? y/n, or + - for another number ({self._source.what})"
         return self._said or f"+ - scale   s sort: {self.sort}   n p page   q quit"
 
     def looked(self) -> None:

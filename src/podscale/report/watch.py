@@ -4,6 +4,7 @@ Texts from outside are never read as rich markup, and nothing is shown that a te
 """
 
 import math
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -87,7 +88,7 @@ def screen(look: Look, page: Page, width: int, last_line: str) -> RenderableType
 
 def page(look: Look, height: int, number: int) -> Page:
     """Page `number`, counted from 0 and around, of the rows of a terminal of `height` lines."""
-    others = 5 + len(look.notes)  # title, heading, total, legend, last line
+    others = 6 + len(look.notes)  # title, heading, total, legend, and two for what the keys say
     room = max(1, height - others)
     if len(look.pods) > room:
         room = max(1, room - 1)  # the line that names the page
@@ -99,11 +100,16 @@ def page(look: Look, height: int, number: int) -> Page:
 def ordered(look: Look, sort: str) -> Look:
     """The same with its rows in order: those that are not Ready first."""
 
-    def place(row: PodRow) -> tuple[bool, float, str]:
+    def place(row: PodRow) -> tuple[bool, float, list[str | int]]:
         value = _BY[sort](row) if sort in _BY else None
-        return row.ready, math.inf if value is None else -value, row.pod
+        return row.ready, math.inf if value is None else -value, _natural(row.pod)
 
     return msgspec.structs.replace(look, pods=sorted(look.pods, key=place))
+
+
+def _natural(name: str) -> list[str | int]:
+    """pod-2 before pod-10: text and numbers in turn, so that like is compared with like."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
 def short_names(names: Sequence[str], width: int) -> list[str]:

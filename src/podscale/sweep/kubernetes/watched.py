@@ -25,6 +25,8 @@ from podscale.sweep.watch.sources import Glance, check_size
 READERS = 16
 # A kubelet's page is long, and makes new figures every 10 to 15 s.
 FOREIGN_SECONDS = 5.0
+# Older figures of others say nothing about now.
+STALE_SECONDS = 60.0
 
 
 class Deployed:
@@ -38,6 +40,8 @@ class Deployed:
         self._workload = workload
         self._most = most
         self._nodes = foreign.Nodes(api, workload)
+        self._averages = foreign.Nodes(api, workload, kubelets=False)
+        self._counted: set[str] = set()  # of which a kubelet has counters: the two must not be mixed
         self._foreign: dict[str, list[Counts]] = {}
         self._foreign_until = 0.0
         self._refused: str | None = None
@@ -105,14 +109,22 @@ class Deployed:
         return parse(reply.text, time.monotonic(), own_cgroup=True) if reply.status == 200 else None
 
     def _read_foreign(self, pods: Sequence[Object], running: set[str]) -> None:
+        """Kubelets first; some do not name the containers of their pods, which the metrics API knows all the same."""
         if time.monotonic() < self._foreign_until:
             return
         self._foreign_until = time.monotonic() + FOREIGN_SECONDS
         self._nodes.follow(pods)
-        self._foreign = {}
-        for reading in self._nodes.read(running):
+        readings = [reading for reading in self._nodes.read(running) if reading.cpu_seconds is not None]
+        self._counted |= {reading.pod for reading in readings}
+        if running - self._counted:
+            readings += self._averages.read(running - self._counted)
+        fresh: dict[str, list[Counts]] = {}
+        for reading in readings:
             if reading.cpu_seconds is not None:
-                self._foreign.setdefault(reading.pod, []).append(foreign_counts(reading))
+                fresh.setdefault(reading.pod, []).append(foreign_counts(reading))
+        oldest = self._api.now() - STALE_SECONDS
+        kept = {pod: counts for pod, counts in self._foreign.items() if counts[-1].at_seconds > oldest}
+        self._foreign = kept | fresh
 
 
 def open_deployment(

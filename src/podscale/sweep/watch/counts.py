@@ -1,7 +1,7 @@
 """What one pod has counted up to now, from its own page of metrics. Pure.
 
-The page of a busy pod has 200 lines, most of them buckets of histograms, and 64 pods are read every two seconds: so
-it is read by hand here. Prometheus' own parser takes 30 times as long (7 ms a page), half a core in all.
+A page has 200 lines, most of them buckets of histograms, and 64 of them come every two seconds: so it is read by hand
+here. Prometheus' own parser takes ten times as long, 1.5 ms a page, which alone is 5 % of a core.
 """
 
 import re
