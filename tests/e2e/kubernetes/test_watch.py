@@ -18,7 +18,7 @@ def test_pods_under_load_are_seen_and_scaled(shared: Release) -> None:
     command = shared.cluster.command(*WATCH, *of(shared))
     with shared.load(60, users=8), terminal(command, shared.cluster.environment()) as screen:
         # About five requests a second of 50 ms at a quarter of a core, which holds them back in most periods.
-        busy = re.compile(r"Ready +0 +\w+ 0\.2\d #+\.* +\d\d% +\d+ +[3-7][.\d]* +[\d,]+ +\d+")
+        busy = re.compile(r"Ready +0 +\w+ 0\.2\d #+\.* +\d{2,3}% +\d+ +[3-7][.\d]* +[\d,]+ +\d+")
         lines = screen.wait_for(lambda lines: any(busy.search(line) for line in lines), 40, "a pod under load")
         assert all(len(line) <= 80 for line in lines)
         screen.press("+")
