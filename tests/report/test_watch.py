@@ -53,6 +53,9 @@ def test_nothing_is_cut_or_wider_than_the_terminal(width: int) -> None:
     assert all(line.isascii() for line in lines)
     heads = ["Pod", "Node", "State", "Rst", "Up", "CPU", "Thr.", "MB", "Req/s", "p99", "ms", "Queue"]
     assert lines[1].split() == heads
+    assert "aaaaa" in lines[3] if width == 80 else "podscale-7d9f8c6b5d-aaaaa" in lines[3]
+    assert "x2k4q" in lines[2]
+    assert "CrashLoop" in lines[2]
     for text in (" 12 ", " 3d ", "0.12 ##", " 32%", " 123 ", "1,234 >60000  1000"):
         assert text in lines[2], text
 

@@ -35,9 +35,9 @@ class Column(msgspec.Struct, frozen=True):
 
 # Together 70 and 110, and a space between two of them.
 COLUMNS = (
-    Column("Pod", 10, 30, right=False),
+    Column("Pod", 8, 30, right=False),
     Column("Node", 8, 14, right=False),
-    Column("State", 9, 18, right=False),
+    Column("State", 11, 18, right=False),
     Column("Rst", 3, 3),
     Column("Up", 4, 4),
     Column("CPU", 10, 15, right=False),
@@ -149,22 +149,26 @@ def _table(look: Look, rows: Sequence[PodRow], width: int) -> list[RenderableTyp
         )
     bar_width = widths[5] - _CPU_DIGITS - 1
     # Of all pods, not of this page: else a pod would change its name from page to page.
-    shown = dict(
-        zip((row.pod for row in look.pods), short_names([row.pod for row in look.pods], widths[0]), strict=True)
-    )
+    pods = _shortened([row.pod for row in look.pods], widths[0])
+    nodes = _shortened([row.node for row in look.pods if row.node is not None], widths[1])
     for row in rows:
-        table.add_row(*_cells(row, shown[row.pod], bar_width))
+        table.add_row(*_cells(row, pods[row.pod], nodes.get(row.node or "", UNKNOWN), bar_width))
     table.add_row(*_total_cells(look.total, bar_width), style="bold")
     return [table]
 
 
-def _cells(row: PodRow, name: str, bar_width: int) -> list[Text]:
+def _shortened(names: Sequence[str], width: int) -> dict[str, str]:
+    different = sorted(set(names))
+    return dict(zip(different, short_names(different, width), strict=True))
+
+
+def _cells(row: PodRow, name: str, node: str, bar_width: int) -> list[Text]:
     # The loop of a pod without a limit fills one core at most.
     limit = row.cpu_limit_cores if row.cpu_limit_cores and math.isfinite(row.cpu_limit_cores) else 1.0
     state = "green" if row.ready else "yellow" if row.state in PASSING else "red"
     return [
         Text(name),
-        Text(row.node or UNKNOWN),
+        Text(node),
         Text(row.state, style=state),
         Text(_whole(row.restarts), style="yellow" if row.restarts else ""),
         Text(_age(row.uptime_seconds)),

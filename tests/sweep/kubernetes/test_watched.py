@@ -12,6 +12,8 @@ from podscale.sweep.kubernetes.rights import REVIEWS
 from podscale.sweep.kubernetes.watched import Deployed, seen_pod, state
 from podscale.sweep.kubernetes.workload import find_alone
 from podscale.sweep.targets import TargetError
+from podscale.sweep.watch.counts import Counts
+from podscale.sweep.watch.reader import Reader
 from tests.sweep.kubernetes.cluster import Pretended, deployment, pod, pretended
 
 DEPLOYMENT = "/apis/apps/v1/namespaces/here/deployments/shop"
@@ -46,6 +48,9 @@ def test_a_pod_is_known_by_its_container() -> None:
     assert (seen.cpu_limit_cores, seen.memory_limit_bytes) == (0.25, float("inf"))
     pending = seen_pod(pod("b", ready=False, status={"phase": "Pending"}), workload, [], began)
     assert (pending.runs, pending.uptime_seconds) == (False, None)
+    leaving = running(pod("c", metadata={"deletionTimestamp": "x"}))
+    assert not seen_pod(leaving, workload, [], began).runs
+    assert seen_pod(leaving, workload, [Counts(at_seconds=0.0)], began).runs
     assert seen.key != seen_pod(running(pod("a"), restarts=4), workload, [], began).key
 
 
@@ -117,3 +122,25 @@ def running(one: Object, restarts: int = 0) -> Object:
     """A pod whose container runs."""
     one["status"]["containerStatuses"] = [{"name": "web", "restartCount": restarts, "state": RUNNING}]
     return one
+
+
+def test_pods_of_another_kind_are_known_by_the_metrics_api() -> None:
+    """A kubelet that names no containers does not keep them unknown; figures stay until newer come."""
+    metrics = {
+        "metadata": {"name": "a"},
+        "timestamp": "2026-01-01T00:00:10Z",
+        "window": "10s",
+        "containers": [{"name": "web", "usage": {"cpu": "200m", "memory": "64Mi"}}],
+    }
+    with pretended(patience_seconds=0.0) as (cluster, api, _):
+        cluster.objects |= {DEPLOYMENT: deployment(), PODS: {"items": [running(pod("a"))]}}
+        cluster.handlers["/api/v1/nodes/node1/proxy/metrics/cadvisor"] = lambda *_: (200, "# nothing")
+        cluster.objects["/apis/metrics.k8s.io/v1beta1/namespaces/here/pods"] = {"items": [metrics]}
+        source = Deployed(api, find_alone(api, deployment="shop"), most=5)
+        reader = Reader(source)
+        first, again = reader.look(0.0), reader.look(1.0)
+        source.close()
+    for found in (first, again):
+        assert found.pods[0].cpu_cores == pytest.approx(0.2)
+        assert found.pods[0].memory_bytes == 64 * 2**20
+        assert found.pods[0].requests_per_second is None

@@ -166,7 +166,7 @@ def seen_pod(pod: Object, workload: Workload, counts: Sequence[Counts], now_seco
         node=pod["spec"].get("nodeName"),
         state=state(pod, status),
         ready=waiting.is_ready(pod) and not waiting.is_terminating(pod),
-        runs=began is not None,
+        runs=began is not None and (bool(counts) or not waiting.is_terminating(pod)),
         restarts=restarts,
         uptime_seconds=None if began is None else max(0.0, now_seconds - began),
         cpu_limit_cores=_limit(workload, pod, "cpu"),

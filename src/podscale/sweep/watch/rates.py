@@ -17,7 +17,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     node: str | None = None
     state: str
     ready: bool = False
-    runs: bool = True  # False where it has no process yet, or no more: it uses nothing, and that is known
+    runs: bool = True  # False where it has no process yet, or no more, or ends and is silent: it counts no more
     restarts: int | None = None
     uptime_seconds: float | None = None
     cpu_limit_cores: float | None = None

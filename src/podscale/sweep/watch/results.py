@@ -26,7 +26,7 @@ class PodRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Total(msgspec.Struct, frozen=True, kw_only=True):
-    """All pods together. None where the value of one that runs is unknown."""
+    """All pods together. None where the value of one that runs is unknown; one that ends and is silent is left out."""
 
     ready: int
     pods: int

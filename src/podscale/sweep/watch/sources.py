@@ -161,14 +161,14 @@ class Started:
 
     def _seen(self, pod: LocalPod, counts: Counts | None, ready: bool | None) -> Seen:
         seen = seen_at(pod.name, pod.admin_url, counts, ready)
-        runs = pod.child.running()
-        state = "ended" if not runs else "stopping" if self._target.ends(pod) else seen.state
+        runs, ends = pod.child.running(), self._target.ends(pod)
+        state = "ended" if not runs else "stopping" if ends else seen.state
         return msgspec.structs.replace(
             seen,
             node=self._node,
             state="starting" if state == NO_ANSWER and counts is None else state,
             ready=seen.ready and state == READY,
-            runs=runs,
+            runs=runs and (counts is not None or not ends),
             restarts=0,  # nobody starts them again
         )
 
