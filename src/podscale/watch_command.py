@@ -88,6 +88,9 @@ def _opened(given: dict[str, Any], urls: list[str]) -> Iterator[Any]:
     if len(chosen) != 1:
         said = f"{' and '.join(chosen)} do not go together" if chosen else "nothing to watch"
         raise steps.RefusalError(f"{said}; name one of --deployment NAME, --url ADDRESS, --start N")
+    for name in ("context", "namespace", "container"):
+        if given[name] is not None and given["deployment"] is None:
+            raise steps.RefusalError(f"--{name} belongs to --deployment, which names what to watch on a cluster")
     with contextlib.ExitStack() as stack:
         if urls:
             source: Any = Addresses(urls)

@@ -156,7 +156,8 @@ def keyboard(stdin: TextIO) -> Iterator[Callable[[float], str]]:
     try:
         yield lambda seconds: _keys(number, seconds)
     finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
+        with contextlib.suppress(termios.error):  # the terminal may have been closed
+            termios.tcsetattr(number, termios.TCSADRAIN, before)
 
 
 def _keys(number: int, seconds: float) -> str:

@@ -21,6 +21,7 @@ class Terminal:
 
     def __init__(self, process: "subprocess.Popen[bytes]", number: int) -> None:
         self.process = process
+        self.open = True
         self._number = number
         self._text = ""
 
@@ -53,6 +54,11 @@ class Terminal:
             with contextlib.suppress(OSError):  # EIO once the command has ended
                 self._text += os.read(self._number, 1 << 16).decode(errors="replace")
 
+    def hang_up(self) -> None:
+        """Close the terminal, as by closing its window."""
+        os.close(self._number)
+        self.open = False
+
     def ended(self, seconds: float) -> int:
         """The exit code."""
         deadline = time.monotonic() + seconds
@@ -76,10 +82,12 @@ def terminal(
         ["setsid", "--ctty", *command], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
     )
     os.close(theirs)
+    screen = Terminal(process, ours)
     try:
-        yield Terminal(process, ours)
+        yield screen
     finally:
         if process.poll() is None:
             process.kill()
         process.wait(10)
-        os.close(ours)
+        if screen.open:
+            os.close(ours)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import httpx
 import psutil
-import pytest
 
 from podscale import contract
 from tests.e2e.commands import podscale
@@ -90,13 +89,12 @@ def test_json_has_one_object_for_each_reading(tmp_path: Path) -> None:
         assert command.process.wait(10) == 128 + signal.SIGTERM
 
 
-@pytest.mark.parametrize("columns", [80, 120])
-def test_64_pods_stay_readable_and_cheap(columns: int) -> None:
+def test_64_pods_stay_readable_and_cheap() -> None:
     """All 64 pods are read, as many as fit are shown with the total; it costs less than a tenth of a core."""
-    with terminal([*WATCH, "--start=64"], os.environ, columns=columns) as screen:
+    with terminal([*WATCH, "--start=64"], os.environ) as screen:
         lines = shown(screen, "64 of 64 pods Ready", seconds=150)
         assert len(lines) <= 24
-        assert all(len(line) <= columns for line in lines)
+        assert all(len(line) <= 80 for line in lines)
         assert sum(line.startswith("pod-") for line in lines) >= 15
         assert any(line.startswith("total") for line in lines)
         screen.press("n")
@@ -113,13 +111,25 @@ def test_64_pods_stay_readable_and_cheap(columns: int) -> None:
     assert share < 0.1, f"{share:.1%} of a core"
 
 
-def test_a_killed_watch_leaves_no_pod() -> None:
+def test_a_killed_watch_leaves_no_pod(tmp_path: Path) -> None:
     """SIGKILL cannot be caught: the kernel ends what it started."""
-    with terminal([*WATCH, "--start=2", "--interval=0.5"], os.environ) as screen:
+    with terminal([*WATCH, "--start=2", "--interval=0.5"], os.environ | {"TMPDIR": str(tmp_path)}) as screen:
         shown(screen, "2 of 2 pods Ready")
         pods = children(screen)
         screen.process.kill()
         wait_until(lambda: not any(pod.is_running() for pod in pods), 15, "the pods to end")
+
+
+def test_a_closed_window_leaves_nothing(tmp_path: Path) -> None:
+    """The terminal goes: the command ends as by SIGHUP, with its pods and its folder of logs."""
+    with terminal([*WATCH, "--start=1", "--interval=0.5"], os.environ | {"TMPDIR": str(tmp_path)}) as screen:
+        shown(screen, "1 of 1 pod Ready")
+        pods = children(screen)
+        assert len(list(tmp_path.iterdir())) == 1
+        screen.hang_up()
+        screen.process.wait(15)
+        assert not any(pod.is_running() for pod in pods)
+    assert list(tmp_path.iterdir()) == []
 
 
 def shown(screen: Terminal, text: str, seconds: float = 30) -> list[str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -97,6 +98,22 @@ def test_what_stands_against_scaling_is_named() -> None:
             source.check_scaling()
         cluster.handlers[REVIEWS] = lambda *_: (201, {"status": {"allowed": False}})
         with pytest.raises(TargetError, match=r"missing: patch deployments/scale.apps in here \(to scale it\)"):
+            source.check_scaling()
+
+
+def test_a_running_sweep_keeps_its_size() -> None:
+    """Its Lease is found: another size would spoil the stage."""
+    with watched() as (cluster, source):
+        lease = {
+            "metadata": {"name": "podscale-sweep-shop", "resourceVersion": "1"},
+            "spec": {
+                "holderIdentity": "somebody else",
+                "renewTime": datetime.now(UTC).isoformat(),
+                "leaseDurationSeconds": 30,
+            },
+        }
+        cluster.objects["/apis/coordination.k8s.io/v1/namespaces/here/leases/podscale-sweep-shop"] = lease
+        with pytest.raises(TargetError, match="another sweep holds shop: somebody else"):
             source.check_scaling()
 
 
