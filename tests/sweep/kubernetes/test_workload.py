@@ -28,7 +28,10 @@ def test_the_service_that_selects_the_pods_is_found() -> None:
 
 def test_a_deployment_needs_no_service_to_be_looked_at() -> None:
     """Found alone, with its admin port where its pods are podscale's; no URL is claimed."""
-    ours = {"ports": [{"name": "admin", "containerPort": 9100}], "env": [{"name": "PODSCALE_PORT", "value": "1"}]}
+    ours: dict[str, Any] = {
+        "ports": [{"name": "admin", "containerPort": 9100}],
+        "env": [{"name": "PODSCALE_PORT", "value": "1"}],
+    }
     with pretended() as (cluster, api, _):
         cluster.objects[DEPLOYMENT] = deployment(**ours)
         found = find_alone(api, deployment="shop")
