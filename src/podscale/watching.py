@@ -14,6 +14,7 @@ import msgspec
 from rich.console import Console
 from rich.live import Live
 
+from podscale.analysis import words
 from podscale.report import watch as shown
 from podscale.sweep.targets import TargetError
 from podscale.sweep.watch.options import SORTS
@@ -59,7 +60,8 @@ class Keys:
     def line(self) -> str:
         """The question, the answer, or what can be pressed."""
         if self._asked is not None:
-            return f"scale from {self._now} to {self._asked} pods? y/n, or + - for another number ({self._source.what})"
+            change = f"scale from {self._now} to {words.pods(self._asked)}?"
+            return f"{change} y/n, or + - for another number ({self._source.what})"
         return self._said or f"+ - scale   s sort: {self.sort}   n p page   q quit"
 
     def looked(self) -> None:
@@ -84,7 +86,7 @@ class Keys:
     def _scale(self, size: int) -> None:
         try:
             self._source.scale(size)
-            self._say(f"asked for {size} pods")
+            self._say(f"asked for {words.pods(size)}")
         except TargetError as error:
             self._say(f"not scaled: {error}")
 

@@ -1,5 +1,7 @@
 """Tests of watching pods on this machine: real processes."""
 
+import os
+import signal
 from pathlib import Path
 
 import httpx
@@ -69,6 +71,23 @@ def test_started_pods_come_and_go_without_a_wait(tmp_path: Path) -> None:
     finally:
         source.close()
     assert source.look().pods == []
+
+
+def test_a_started_pod_that_dies_is_shown_and_replaced_by_the_next_key(tmp_path: Path) -> None:
+    """Nobody starts it again unasked: its line says that it ended, its log is quoted, and its figures are gone."""
+    source = Started(1, tmp_path, most=2)
+    reader = Reader(source)
+    try:
+        wait_until(lambda: ready(reader) == 1, 30, "the pod", every_seconds=0.2)
+        os.kill(source._target.everyone[0].child.pid, signal.SIGKILL)
+        wait_until(lambda: reader.look(0.0).pods[0].state == "ended", 10, "its end to be seen", every_seconds=0.2)
+        found = reader.look(0.0)
+        assert (found.pods[0].ready, found.pods[0].memory_bytes) == (False, None)
+        assert found.notes[0].startswith("pod-1 ended: ")
+        source.scale(2)
+        assert [row.pod for row in reader.look(0.0).pods] == ["pod-2", "pod-3"]
+    finally:
+        source.close()
 
 
 def ready(reader: Reader) -> int:
