@@ -146,3 +146,25 @@ def test_a_comparison_shows_its_budgets_and_starts_nothing(tmp_path: Path) -> No
     assert plan["plan"]["command"] == "compare"
     assert {stage["topology"] for stage in plan["stages"]} == {"pods", "workers"}
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "nothing to watch; name one of --deployment NAME, --url ADDRESS, --start N"),
+        (("--start", "1", "--url", "http://127.0.0.1:9"), "--url and --start do not go together"),
+        (("--start", "0"), "--start: 0 is not between 1 and"),
+        (("--start", "65"), "64 pods are the most; --max-pods raises that"),
+        (("--url", "http://127.0.0.1:9"), "no pod of podscale answers at http://127.0.0.1:9/metrics"),
+        (("--start", "1", "--namespace", "shop"), "--namespace belongs to --deployment"),
+        (("--start", "1", "--interval", "0"), "--interval: 0 is not between 0.5 and 3600"),
+        (("--start", "1", "--sort", "age"), "--sort: 'age' is not one of name, cpu"),
+    ],
+)
+def test_a_watch_refuses_in_one_line(arguments: tuple[str, ...], message: str) -> None:
+    """Exit code 2, what is wrong and what to do, no traceback, nothing started."""
+    done = podscale("watch", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""

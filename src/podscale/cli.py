@@ -18,6 +18,7 @@ from podscale import cli_steps as steps
 from podscale.compare_command import compare
 from podscale.reproduce_command import is_reproduced, report_again, reproduce
 from podscale.sweep.options import OPTIONS, OptionError
+from podscale.watch_command import watch
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 
@@ -103,6 +104,7 @@ def sweep(
 
 app.command()(compare)
 app.command()(reproduce)
+app.command()(watch)
 
 
 @app.command()

@@ -50,6 +50,7 @@ CGROUP_MEMORY_BYTES = "podscale_cgroup_memory_working_set_bytes"
 CGROUP_MEMORY_LIMIT_BYTES = "podscale_cgroup_memory_limit_bytes"  # +Inf where no limit is set
 PROCESS_CPU_SECONDS = "process_cpu_seconds_total"
 PROCESS_MEMORY_BYTES = "process_resident_memory_bytes"
+PROCESS_START_SECONDS = "process_start_time_seconds"  # since the epoch
 
 # Metrics of the Locust master: of its newest stage, at METRICS on the port of its page. Counters hold the measuring
 # window and begin anew with each stage. What the stage does not know has no series.

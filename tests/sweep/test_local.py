@@ -81,6 +81,19 @@ def test_a_pod_that_only_looks_alive_is_replaced_too(target: LocalTarget, monkey
     assert len(answering(target, 3)) == 1
 
 
+def test_resizing_waits_for_nothing_and_loses_nobody(target: LocalTarget) -> None:
+    """Two more are there at once, yet to be ready; one that is asked to stop is named until it has ended."""
+    target.scale(1)
+    target.resize(3)
+    assert (target.size, len(target.everyone)) == (3, 3)
+    target.resize(2)
+    assert target.size == 2
+    assert [target.ends(pod) for pod in target.everyone] in ([False, False, True], [False, False])
+    wait_until(lambda: len(target.everyone) == 2, 10, "the third to end")
+    target.scale(2)
+    assert len(answering(target, 60)) == 2
+
+
 def test_scaling_waits_for_work_of_the_stage_before(target: LocalTarget) -> None:
     """A pod that still works is not idle: scaling returns only when its job is done."""
     target.scale(1)

@@ -86,6 +86,7 @@ class LocalTarget:
         self._folder = folder
         self._client = httpx.Client()
         self._pods: list[LocalPod] = []
+        self._ending: list[LocalPod] = []
         self._started = 0
         self._settings: dict[str, str] = {}
         self._arranged: Budget | None = None
@@ -115,6 +116,29 @@ class LocalTarget:
         ready_seconds = time.monotonic() - begun if self._started > started_before else 0.0
         self._wait_idle(time.monotonic() + IDLE_SECONDS)
         return ready_seconds
+
+    @property
+    def size(self) -> int:
+        """How many pods are asked for."""
+        return len(self._pods)
+
+    @property
+    def everyone(self) -> list[LocalPod]:
+        """Pods that are to run, and after them those that still end."""
+        self._ending = [pod for pod in self._ending if pod.child.running()]
+        return self._pods + self._ending
+
+    def ends(self, pod: LocalPod) -> bool:
+        """Whether `resize` has asked it to stop."""
+        return pod in self._ending
+
+    def resize(self, size: int) -> None:
+        """Start the difference, or ask it to stop, and wait for nothing."""
+        for pod in self._pods[size:]:
+            pod.child.ask_to_stop()
+        self._ending += self._pods[size:]
+        self._pods = self._pods[:size]
+        self._replace_the_dead(size)
 
     def arrange(self, budget: Budget) -> float | None:
         """Start so many pods of so many processes anew, unless they stand; their cores are the machine's."""
@@ -159,8 +183,8 @@ class LocalTarget:
 
     def close(self) -> None:
         """End every pod and let the port go."""
-        self._stop(self._pods)
-        self._pods = []
+        self._stop(self._pods + self._ending)
+        self._pods, self._ending = [], []
         self._port_holder.close()
         self._client.close()
 

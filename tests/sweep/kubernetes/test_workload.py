@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from podscale.sweep.kubernetes.workload import find, selector, serving
+from podscale.sweep.kubernetes.workload import find, find_alone, selector, serving
 from podscale.sweep.targets import TargetError
 from tests.sweep.kubernetes.cluster import deployment, pretended, service
 
@@ -24,6 +24,20 @@ def test_the_service_that_selects_the_pods_is_found() -> None:
         assert found.cpu_limit_cores(found.template) == 0.25
         assert found.resources(found.template, "requests", "cpu") == 0.1
         assert found.resources(found.template, "limits", "memory") is None
+
+
+def test_a_deployment_needs_no_service_to_be_looked_at() -> None:
+    """Found alone, with its admin port where its pods are podscale's; no URL is claimed."""
+    ours: dict[str, Any] = {
+        "ports": [{"name": "admin", "containerPort": 9100}],
+        "env": [{"name": "PODSCALE_PORT", "value": "1"}],
+    }
+    with pretended() as (cluster, api, _):
+        cluster.objects[DEPLOYMENT] = deployment(**ours)
+        found = find_alone(api, deployment="shop")
+        assert (found.container, found.admin_port, found.selector) == ("web", 9100, "app=shop")
+        assert (found.service, found.pod_port) == ("", None)
+        assert ("GET", SERVICES) not in cluster.asked
 
 
 @pytest.mark.parametrize(

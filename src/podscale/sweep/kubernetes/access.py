@@ -141,7 +141,8 @@ class Api:
             if reply is not None and reply.status not in PASSING:
                 return _object(reply, method, path)
             if time.monotonic() >= deadline:
-                raise AwayError(f"the API server {trouble}, for {patience_seconds:.0f} s now; is {self.context} up?")
+                lasting = f", for {patience_seconds:.0f} s now" if patience_seconds else ""
+                raise AwayError(f"the API server {trouble}{lasting}; is {self.context} up?")
             if not said:
                 self._say(f"the API server {trouble}; trying for up to {patience_seconds:.0f} s")
                 said = True

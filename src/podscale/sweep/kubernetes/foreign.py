@@ -42,13 +42,13 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Nodes:
-    """What is known about the pods of a workload from outside of them."""
+    """What is known about the pods of a workload from outside of them; without `kubelets` by the metrics API alone."""
 
-    def __init__(self, api: Api, workload: Workload) -> None:
+    def __init__(self, api: Api, workload: Workload, *, kubelets: bool = True) -> None:
         self._api = api
         self._workload = workload
         self._names: list[str] = []
-        self._may_ask_kubelets = True
+        self._may_ask_kubelets = kubelets
         self._used: dict[str, tuple[float, float]] = {}  # pod: time, and CPU seconds up to it, from averages
 
     def follow(self, pods: Sequence[Object]) -> None:

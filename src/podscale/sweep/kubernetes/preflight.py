@@ -65,7 +65,7 @@ def look(api: Api, plan: Plan) -> Found:
         if found.workload.admin_port is not None and any("pods/proxy" in str(each) for each in absent):
             text = f"missing: get pods/proxy in {api.namespace}, to read the pods' own metrics"
             found.checks.append(Check(name="rights", state="refused", text=text))
-        found.checks += _owners(api, found.workload)
+        found.checks += owners(api, found.workload)
         found.checks += _room(api, plan, found, found.workload)
     return found
 
@@ -151,7 +151,7 @@ def _find_locust(api: Api, plan: Plan, found: Found) -> Iterator[Check]:
     )
 
 
-def _owners(api: Api, target: Workload) -> Iterator[Check]:
+def owners(api: Api, target: Workload) -> Iterator[Check]:
     """Autoscalers that would change the size during a stage."""
     places = (
         ("HorizontalPodAutoscaler", f"/apis/autoscaling/v2/namespaces/{target.namespace}/horizontalpodautoscalers"),

@@ -20,13 +20,14 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     replicas: int
     selector: str  # as the API takes it: "a=b,c in (d,e)"
     container: str
-    pod_port: int | None
     admin_port: int | None
-    service: str
-    service_port: int
     labels: dict[str, str]
     template: Object  # the pod's spec
-    service_spec: Object
+    # Of the Service, where one was looked for.
+    pod_port: int | None = None
+    service: str = ""
+    service_port: int = 0
+    service_spec: Object = {}
 
     @property
     def url(self) -> str:
@@ -56,6 +57,21 @@ def find(
     api: Api, *, deployment: str, service: str | None = None, port: int | None = None, container: str | None = None
 ) -> Workload:
     """Look it up; raises TargetError for what is not there or not clear, with what to say instead."""
+    alone = find_alone(api, deployment=deployment, container=container)
+    front = _service(api, alone.labels, service, deployment)
+    service_port = _port(front, port)
+    ports = _ports(next(each for each in alone.template["containers"] if each["name"] == alone.container))
+    return msgspec.structs.replace(
+        alone,
+        pod_port=_target_port(service_port, ports),
+        service=front["metadata"]["name"],
+        service_port=service_port["port"],
+        service_spec=front["spec"],
+    )
+
+
+def find_alone(api: Api, *, deployment: str, container: str | None = None) -> Workload:
+    """The same, with or without a Service in front of it, and nothing of that Service; raises TargetError."""
     namespace = api.namespace
     found = api.find(f"{deployments(namespace)}/{deployment}")
     if found is None:
@@ -65,11 +81,7 @@ def find(
             f"it has {', '.join(names) or 'none'}"
         )
     template = found["spec"]["template"]
-    labels = template["metadata"].get("labels") or {}
     chosen = _container(template["spec"], container, deployment)
-    front = _service(api, labels, service, deployment)
-    service_port = _port(front, port)
-    ports = {each.get("name"): each["containerPort"] for each in chosen.get("ports", [])}
     return Workload(
         namespace=namespace,
         name=deployment,
@@ -77,13 +89,9 @@ def find(
         replicas=found["spec"].get("replicas", 1),
         selector=selector(found["spec"]["selector"]),
         container=chosen["name"],
-        pod_port=_target_port(service_port, ports),
-        admin_port=ports.get("admin") if _is_ours(chosen) else None,
-        service=front["metadata"]["name"],
-        service_port=service_port["port"],
-        labels=labels,
+        admin_port=_ports(chosen).get("admin") if _is_ours(chosen) else None,
+        labels=template["metadata"].get("labels") or {},
         template=template["spec"],
-        service_spec=front["spec"],
     )
 
 
@@ -138,10 +146,15 @@ def _container(pod_spec: Object, wanted: str | None, deployment: str) -> Object:
     raise TargetError(f"--container: {deployment} has no container {wanted}; it has {names}")
 
 
+def _ports(container: Object) -> dict[str | None, int]:
+    return {each.get("name"): each["containerPort"] for each in container.get("ports", [])}
+
+
 def _is_ours(container: Object) -> bool:
     """Whether it is a pod of podscale: the chart's pods have the setting of the admin port."""
-    ports = {each.get("name"): each["containerPort"] for each in container.get("ports", [])}
-    return "admin" in ports and any(each["name"].startswith("PODSCALE_") for each in container.get("env", []))
+    return "admin" in _ports(container) and any(
+        each["name"].startswith("PODSCALE_") for each in container.get("env", [])
+    )
 
 
 def _service(api: Api, labels: dict[str, str], wanted: str | None, deployment: str) -> Object:

@@ -1,0 +1,86 @@
+"""`podscale watch` of a Deployment: its pods under load, the keys with their question, and what is not ours."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+from tests.e2e.commands import podscale
+from tests.e2e.kubernetes.release import Release
+from tests.e2e.kubernetes.sweeping import of
+from tests.e2e.terminal import terminal
+
+WATCH = (sys.executable, "-m", "podscale.cli", "watch", "--interval=1")
+
+
+def test_pods_under_load_are_seen_and_scaled(shared: Release) -> None:
+    """A throttled pod shows it; `+` asks before it scales, a no changes nothing, a yes brings a second pod."""
+    command = shared.cluster.command(*WATCH, *of(shared))
+    with shared.load(60, users=8), terminal(command, shared.cluster.environment()) as screen:
+        # About five requests a second of 50 ms at a quarter of a core, which holds them back in most periods.
+        busy = re.compile(r"Ready +0 +\w+ 0\.2\d #+\.* +\d{2,3}% +\d+ +[3-7][.\d]* +[\d,]+ +\d+")
+        lines = screen.wait_for(lambda lines: any(busy.search(line) for line in lines), 40, "a pod under load")
+        assert all(len(line) <= 80 for line in lines)
+        screen.press("+")
+        screen.wait_for(lambda lines: says(lines, "scale from 1 to 2 pods? y/n"), 10, "the question")
+        screen.press("n")
+        screen.wait_for(lambda lines: says(lines, "not scaled"), 10, "the answer")
+        assert shared.replicas() == 1
+        screen.press("+")
+        screen.wait_for(lambda lines: says(lines, "scale from 1 to 2 pods? y/n"), 10, "the question again")
+        screen.press("y")
+        screen.wait_for(lambda lines: says(lines, "2 of 2 pods Ready"), 60, "the second pod")
+        assert shared.replicas() == 2
+        screen.press("q")
+        assert screen.ended(15) == 0
+    shared.scale(1)
+
+
+def test_an_autoscaler_keeps_its_size(shared: Release) -> None:
+    """The key is refused with the autoscaler's name, and nothing is asked."""
+    shared.kubectl("autoscale", f"deployment/{shared.deployment}", "--min=1", "--max=3", "--cpu=50%")
+    command = shared.cluster.command(*WATCH, *of(shared))
+    try:
+        with terminal(command, shared.cluster.environment(), columns=120, lines=40) as screen:
+            screen.wait_for(lambda lines: says(lines, "1 of 1 pod Ready"), 30, "the pod")
+            screen.press("+")
+            refusal = f"not scaled: HorizontalPodAutoscaler {shared.deployment} owns {shared.deployment}"
+            screen.wait_for(lambda lines: says(lines, refusal), 10, "the refusal")
+            screen.press("y")
+            screen.press("q")
+            assert screen.ended(15) == 0
+        assert shared.replicas() == 1
+    finally:
+        shared.kubectl("delete", "hpa", shared.deployment)
+
+
+def test_pods_of_another_kind_show_what_their_node_knows(shared: Release, tmp_path: Path) -> None:
+    """Locust's worker, without a Service and without metrics of ours: CPU and memory, and nothing of requests."""
+    options = (f"--deployment={shared.deployment}-locust-worker", f"--namespace={shared.namespace}", "--json")
+    with podscale("watch", *options, "--interval=1", "--count=60", out=tmp_path, cluster=shared.cluster) as command:
+        assert command.process.stdout is not None
+        known = None
+        for line in command.process.stdout:
+            (pod,) = json.loads(line)["pods"]
+            assert (pod["state"], pod["requests_per_second"], pod["p99_seconds"]) == ("Ready", None, None)
+            assert pod["node"].startswith("node")
+            known = pod["cpu_cores"]
+            if known is not None:
+                assert pod["memory_bytes"] > 20e6
+                break
+    assert known is not None
+    assert 0 <= known < 1
+
+
+def test_an_unknown_deployment_is_refused_with_those_that_are_there(shared: Release, tmp_path: Path) -> None:
+    """One line, exit code 2."""
+    options = ("--deployment=none", f"--namespace={shared.namespace}")
+    with podscale("watch", *options, out=tmp_path, cluster=shared.cluster) as command:
+        assert command.wait(30) == 2
+    assert f"it has {shared.deployment}" in command.stderr
+    assert command.stderr.count("\n") == 1
+
+
+def says(lines: list[str], text: str) -> bool:
+    """Whether it is on the screen."""
+    return any(text in line for line in lines)
