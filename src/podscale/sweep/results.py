@@ -122,6 +122,22 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     why_not: str | None = None
 
 
+class Timeline(msgspec.Struct, frozen=True, kw_only=True):
+    """A stage step by step: lists of equal length, one entry for each step of `step_seconds`.
+
+    `start_seconds` is where the first step begins, counted from the opening of the measuring window: below 0 is
+    warm-up, and from `measured_seconds` on the load has ended. Answers and failures are in the step in which they
+    ended; quantiles, within 1 %, are those of its good answers, from when each was due; None where there was none.
+    """
+
+    start_seconds: float
+    step_seconds: float
+    answers: list[int]
+    failures: list[int]
+    p50_seconds: list[float | None]
+    p99_seconds: list[float | None]
+
+
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
     """One size, measured once. Figures are None where the stage was not reached or the value is not known.
 
@@ -159,6 +175,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     generator: Generator | None = None
     ready_seconds: float | None = None
     recovery: Recovery | None = None
+    timeline: Timeline | None = None
     verdicts: list[Verdict] = []
     valid: bool
 
