@@ -16,6 +16,7 @@ from podscale.sweep.results import (
     Result,
     Stage,
     Throttled,
+    Timeline,
     Verdict,
 )
 
@@ -193,6 +194,7 @@ def capacity_stage(size: int, repeat: int, chance: random.Random | None = None) 
         node_cpu_fraction=min(0.99, 0.06 + size * 0.245),
         generator=generator(0.05 * size),
         ready_seconds=0.41 + 0.03 * size,
+        timeline=timeline(throughput, median, 6, random.Random(size * 10 + repeat)),
         verdicts=[Verdict(code="pods_limit", evidence="each pod used 0.97 of 1 core")],
         valid=True,
     )
@@ -209,6 +211,7 @@ def broken_stage(size: int, repeat: int) -> Stage:
         throttled=Throttled(periods=480, throttled_periods=317, seconds=8.2),
         generator=msgspec.structs.replace(generator(0.97), late=44, dropped=12, lost_workers=1),
         server_requests=None,
+        timeline=broken_timeline(),
         verdicts=[
             Verdict(code="generator_saturated", evidence="the busiest Locust worker used 97% of its core"),
             Verdict(code="errors_void", evidence="more than 1% of the requests failed: no throughput to speak of"),
@@ -256,6 +259,7 @@ def goal_stage(size: int, p99_seconds: float) -> Stage:
         cpu_seconds=0.0203 * throughput * 12,
         cpu_seconds_per_request=0.0203,
         node_cpu_fraction=0.59,
+        timeline=timeline(throughput, quantiles.p50, 12, random.Random(size)),
         client_requests=round(GOAL_RATE * 14),
         server_requests=round(GOAL_RATE * 14),
         verdicts=[Verdict(code="pods_limit", evidence="each pod used 0.97 of 1 core")] if overloaded else [],
@@ -284,6 +288,31 @@ def latency(median: float, spread: float) -> Latency:
         p999=median * 1.21 * spread**1.6,
         max=median * 1.22 * spread**1.7,
         mean=median,
+    )
+
+
+def timeline(per_second: float, median: float, seconds: int, chance: random.Random) -> Timeline:
+    """Two seconds of warm-up, the window, and one second in which the last answers came."""
+    steps = seconds + 3
+    return Timeline(
+        start_seconds=-2.0,
+        step_seconds=1.0,
+        answers=[round(per_second * chance.uniform(0.9, 1.1)) for _ in range(steps - 1)] + [4],
+        failures=[0] * steps,
+        p50_seconds=[median * chance.uniform(0.95, 1.05) for _ in range(steps)],
+        p99_seconds=[median * chance.uniform(1.2, 1.5) for _ in range(steps)],
+    )
+
+
+def broken_timeline() -> Timeline:
+    """Failures in each second, and one second in which nothing was answered."""
+    return Timeline(
+        start_seconds=-2.0,
+        step_seconds=1.0,
+        answers=[40, 44, 30, 0, 31, 25, 40, 33],
+        failures=[0, 0, 35, 60, 40, 30, 30, 20],
+        p50_seconds=[0.1, 0.1, 0.3, None, 0.4, 0.4, 0.3, 0.3],
+        p99_seconds=[0.2, 0.2, 0.9, None, 0.8, 0.9, 0.7, 0.6],
     )
 
 
