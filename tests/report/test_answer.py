@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from podscale.report.answer import cards, standing
-from podscale.sweep.results import Advice
+from podscale.sweep.results import Advice, Verdict
 from tests.report import samples
 
 
@@ -39,6 +39,17 @@ def test_one_size_has_no_efficiency() -> None:
     assert shown("one_size")["Efficiency"] == ("unknown", "it takes two sizes with valid capacity stages")
     assert shown("all_void")["What limits"] == ("unknown", "no stage counts")
     assert shown("empty")["Standing"] == ("no number", "no stage was measured")
+
+
+def test_other_verdicts_stand_beside_the_first() -> None:
+    """Pods that do all they can on a machine that is full: both are said."""
+    result = samples.one_size()
+    both = [
+        Verdict(code="pods_limit", evidence="each pod used 0.94 of 1 core"),
+        Verdict(code="node_full", evidence="2"),
+    ]
+    result.stages = [msgspec.structs.replace(stage, verdicts=both) for stage in result.stages]
+    assert cards(result)[2].note == "1 pod: each pod used 0.94 of 1 core; also node full"
 
 
 def test_without_capacity_stages_the_goal_stages_say_what_limits() -> None:

@@ -175,7 +175,7 @@ def test_each_chart_is_told_in_words(mixed: Reader) -> None:
     """Its finding stands below it, and a picture has a text for those who do not see it."""
     assert "4 pods do 188 requests/s, 97% of 4 times 1 pod. Throughput of saturated pods." in mixed.text
     pictures = [attributes for tag, attributes in mixed.tags if tag == "svg" and attributes.get("role") == "img"]
-    assert len(pictures) >= 5 * 2 + 10
+    assert len(pictures) >= 6 * 2 + 10
     assert all(len(attributes["aria-label"] or "") > 40 for attributes in pictures)
 
 

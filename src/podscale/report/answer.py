@@ -75,12 +75,13 @@ def _limit(result: Result) -> Card:
     valid = [stage for stage in result.stages if stage.valid]
     valid = [stage for stage in valid if stage.purpose == "capacity"] or valid
     largest = [stage for stage in valid if stage.size == max(each.size for each in valid)]
-    firsts = [stage.verdicts[0] for stage in largest if stage.verdicts]
+    judged = [stage.verdicts for stage in largest if stage.verdicts]
     if not largest:
         return Card("What limits", cells.UNKNOWN, "no stage counts")
     which = figures.instances(largest[0].topology, largest[0].size)
-    if not firsts:
+    if not judged:
         return Card("What limits", "nothing known", f"no rule applied to {which}")
-    ((code, _),) = Counter(verdict.code for verdict in firsts).most_common(1)
-    evidence = next(verdict.evidence for verdict in firsts if verdict.code == code)
-    return Card("What limits", figures.verdict(code), f"{which}: {evidence}")
+    ((code, _),) = Counter(verdicts[0].code for verdicts in judged).most_common(1)
+    first, *others = next(verdicts for verdicts in judged if verdicts[0].code == code)
+    also = words.listed([figures.verdict(verdict.code) for verdict in others])
+    return Card("What limits", figures.verdict(code), f"{which}: {first.evidence}" + (f"; also {also}" if also else ""))

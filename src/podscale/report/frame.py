@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from podscale.report import figures, style
+from podscale.report import cells, figures, style
 from podscale.sweep.results import Result, Stage
 
 NOTHING = "podscale_nothing"  # under `usermeta` of a chart without data: the reason
@@ -35,7 +35,7 @@ def _asked(stages: list[Stage]) -> list[str]:
     if not stages:
         return []
     asked = stages[0].asked
-    work = [asked.scenario, *(f"{key} {value}" for key, value in asked.options.items())]
+    work = [asked.scenario, *(f"{key} {cells.plain(key, value)}" for key, value in asked.options.items())]
     return [", ".join(work), f"connections: {asked.connections}"]
 
 

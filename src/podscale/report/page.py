@@ -39,7 +39,7 @@ class Drawn:
     nothing: str | None
 
 
-_TEXTS = {
+TEXTS = {
     "scaling": Text(
         "Scaling",
         "Throughput of saturated pods. Each mark is one stage; lines end where the measurement ends. A bar beside the "
@@ -51,6 +51,12 @@ _TEXTS = {
         "Latency from the moment a request was due. Hollow marks are void stages. Flat marks are what queueing "
         "theory expects for the p99 at the goal rate.",
         "Latency in ms",
+    ),
+    "load": Text(
+        "Latency against load",
+        "Lines are the p99 that queueing theory gives for jobs of equal length at the measured capacity of each size, "
+        "up to where no queue settles. Marks are the goal stages as measured; hollow marks are void.",
+        "Goal beside theory",
     ),
     "balance": Text("Balance", "How evenly requests fell on pods. Each mark is one pod of one stage.", "Cost"),
     "throttling": Text(
@@ -80,7 +86,7 @@ def page(result: Result) -> str:
         **common(result),
         headline=result.advice.sentence if result.advice else "No advice: the sweep did not come that far.",
         cards=answer.cards(result),
-        charts=drawn(CHARTS, _TEXTS, result),
+        charts=drawn(CHARTS, TEXTS, result),
         fits=tables.fit_rows(result.fits),
     )
 
@@ -130,5 +136,5 @@ def _drawn(name: str, chart: Chart, text: Text, result: Result) -> Drawn:
         return Drawn(name, text, says, "", "", nothing)
     label = f"{says}. {text.caption}"
     narrow = chart(result, frame.NARROW, "transparent")
-    pictures = [style.inline(style.svg(specification), label) for specification in (wide, narrow)]
-    return Drawn(name, text, says, *pictures, nothing=None)
+    on_page, on_telephone = (style.inline(style.svg(specification), label) for specification in (wide, narrow))
+    return Drawn(name, text, says, on_page, on_telephone, nothing=None)

@@ -41,7 +41,7 @@ def timelines(result: Result) -> list[Moments]:
 def sentence(stage: Stage, timeline: Timeline) -> str:
     """The least and the most of the whole steps within the window, in words."""
     rows = [row for row in _rows(timeline) if _within(row, stage)]
-    step = "second" if timeline.step_seconds == 1 else f"{words.number(timeline.step_seconds)} s"
+    step = "second" if timeline.step_seconds == 1 else f"step of {words.number(timeline.step_seconds)} s"
     if not rows:
         return f"No whole {step} lies in the measuring window."
     answers = _range([row["answers"] for row in rows])

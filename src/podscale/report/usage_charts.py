@@ -73,7 +73,7 @@ def _rows(stages: list[Stage], pick: Callable[[Stage], float], says: Callable[[f
     ]
 
 
-def _by_size(rows: Rows, line: Rows, y: alt.Y, width: int) -> alt.LayerChart:
+def _by_size(rows: Rows, line: Rows, y: alt.Y, width: int) -> alt.LayerChart | alt.FacetChart:
     """Marks by size, hollow where the stage is void, over a dotted line."""
     sizes = sorted({row["size"] for row in rows})
     axis = alt.Axis(values=sizes, format="d", grid=False, labelOverlap="greedy", labelSeparation=6)
@@ -96,5 +96,7 @@ def _by_size(rows: Rows, line: Rows, y: alt.Y, width: int) -> alt.LayerChart:
     )
     dotted = frame.chart(line).mark_line(aria=False, color=style.GREY, strokeDash=[2, 3], strokeWidth=2.0)
     layers = [dotted.encode(x=x, y=y), points] if line else [points]
-    chart: alt.LayerChart = alt.layer(*layers).properties(width=width - 110, height=min(260, int(width * 0.6)))
+    chart: alt.LayerChart | alt.FacetChart = alt.layer(*layers).properties(
+        width=width - 110, height=min(260, int(width * 0.6))
+    )
     return chart
