@@ -150,7 +150,8 @@ class TimelineReport(TypedDict):
     """A stage step by step, all workers together: lists of equal length, one entry for each step.
 
     `start_seconds` is where the first step begins, counted from the opening of the window: below 0 is warm-up. Answers
-    and failures belong to the step in which they ended; quantiles are those of the good answers, within 1 %.
+    and failures belong to the step in which they ended; quantiles are those of the good answers, from when each
+    was due, within 1 %.
     """
 
     start_seconds: float

@@ -123,11 +123,9 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """A stage step by step: lists of equal length, one entry for each step of `step_seconds`.
+    """A stage step by step: lists of equal length, one entry for each step; see `TimelineReport` in contract.py.
 
-    `start_seconds` is where the first step begins, counted from the opening of the measuring window: below 0 is
-    warm-up, and from `measured_seconds` on the load has ended. Answers and failures are in the step in which they
-    ended; quantiles, within 1 %, are those of its good answers, from when each was due; None where there was none.
+    From `measured_seconds` of the stage on the load has ended. Quantiles are None where no good answer came.
     """
 
     start_seconds: float
