@@ -15,6 +15,11 @@ from tests.report import samples
 from tests.report.comparison import samples as compared
 from tests.report.reproduction import samples as reproduced
 
+# Names of the tables that are wider than their place, with what they want and have.
+CUT_OFF = (
+    "all => all.filter(e => e.scrollWidth > e.clientWidth)"
+    ".map(e => [e.getAttribute('aria-label'), e.scrollWidth, e.clientWidth])"
+)
 SCREENS = {360: 740, 768: 1024, 1280: 800}
 # Good, void, aborted and empty, of each kind of page.
 PAGES: dict[str, Callable[[], str]] = {
@@ -142,17 +147,14 @@ def test_headings_go_down_in_order(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_paper_is_light_and_has_all_of_it(browser: Browser, tmp_path: Path) -> None:
-    """Printed from a dark screen: dark on white, closed parts open, nothing cut off at the right, no list of links."""
-    with visit(browser, written(tmp_path, page(samples.mixed())), 1020, 700) as opened:
+    """On A4 across, from a dark screen: dark on white, closed parts open, nothing cut off, no list of links."""
+    with visit(browser, written(tmp_path, page(samples.mixed())), 1032, 703) as opened:
         opened.page.emulate_media(media="print", color_scheme="dark")
         background = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
         ink = opened.page.locator("svg:visible text").first.evaluate("each => getComputedStyle(each).fill")
         assert (background, ink) == ("rgb(255, 255, 255)", "rgb(27, 31, 36)")
         assert opened.page.locator("details li").first.is_visible()
         assert not opened.page.get_by_role("navigation").is_visible()
-        cut = opened.page.locator(".scroll").evaluate_all(
-            "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
-        )
-        assert cut == 0
+        assert opened.page.locator(".scroll").evaluate_all(CUT_OFF) == []
         paper = opened.page.pdf(prefer_css_page_size=True)
         assert paper.startswith(b"%PDF-")
