@@ -31,7 +31,7 @@ PRIMES = Row(
                 scenario="primes",
                 options=_TRIAL,
                 load=_SO_MANY,
-                seconds=30.0,
+                seconds=60.0,
                 timeout_seconds=120.0,
                 shortened=("limit",),
             )
