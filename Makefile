@@ -42,8 +42,10 @@ pictures: $(VENV)/.dev ## measure this machine for the pictures and the sentence
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
 	$(BIN)/python -m tests.pictures.report
 
-articles: setup ## write docs/articles.md from runs of podscale reproduce (ARGS="results/local results/cluster")
-	$(BIN)/python -m podscale.report.reproduction $(ARGS) > docs/articles.md.partial
+articles: setup ## write docs/articles.md from the runs in docs/articles, which full runs may replace (LOCAL=, CLUSTER=)
+	$(if $(LOCAL),mkdir -p docs/articles/local && cp $(LOCAL)/reproduce.json docs/articles/local/)
+	$(if $(CLUSTER),mkdir -p docs/articles/cluster && cp $(CLUSTER)/reproduce.json docs/articles/cluster/)
+	$(BIN)/python -m podscale.report.reproduction docs/articles/* > docs/articles.md.partial
 	mv docs/articles.md.partial docs/articles.md
 
 render: $(VENV)/.dev ## write what is made from monitoring/ and helm/podscale: dashboards, rules, k8s/, READMEs

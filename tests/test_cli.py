@@ -102,6 +102,17 @@ def test_a_report_is_written_again_and_printed(tmp_path: Path) -> None:
     assert msgspec.json.decode(as_json.stdout, type=results.Result) == results.load(EXAMPLE)
 
 
+def test_a_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    """What cannot be written is no traceback: where, why, and that the result itself is untouched."""
+    shutil.copy(EXAMPLE / "result.json", tmp_path)
+    (tmp_path / "report.html").symlink_to("/dev/full")
+    ended = podscale("report", str(tmp_path))
+    assert ended.returncode == 2
+    assert ended.stderr == (
+        f"podscale: cannot write into {tmp_path}: No space left on device; what it holds already stays\n"
+    )
+
+
 def test_without_its_extras_the_command_says_what_to_install() -> None:
     """The base install is the pod alone: the command names the extras instead of a traceback."""
     code = "import sys; sys.modules['typer'] = None; import podscale.cli"

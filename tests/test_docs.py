@@ -7,11 +7,13 @@ import pytest
 import typer.main
 
 from podscale import __version__, cli, contract
+from podscale.analysis import words
 from podscale.pod import settings
 from podscale.report import answer, page
 from podscale.report.tables import stage_tables
 from podscale.sweep import results, verdict
 from podscale.sweep.options import OWN, SCENARIOS
+from podscale.sweep.reproduce import results as reproduced
 from podscale.sweep.reproduce.rows import ROWS
 from tests.pictures.report import SCHEMES, SCREENS
 
@@ -88,13 +90,25 @@ def test_the_example_in_the_readme_is_a_real_result() -> None:
     result = results.load(EXAMPLE)
     assert result.advice is not None
     assert result.advice.verified
-    words = " ".join(README.replace("> ", "").split())
-    assert result.advice.sentence in words
-    assert str(result.environment["cpu_model"]) in words
-    assert f"{result.environment['cores']} cores" in words
+    text = " ".join(README.replace("> ", "").split())
+    assert result.advice.sentence in text
+    assert str(result.environment["cpu_model"]) in text
+    assert f"{result.environment['cores']} cores" in text
     for picture in ("scaling.png", "latency.png"):
         assert (EXAMPLE / picture).read_bytes().startswith(b"\x89PNG")
         assert f"docs/example/{picture}" in README
+
+
+def test_the_cluster_figures_in_the_readme_are_those_of_the_kept_run() -> None:
+    """Scaling of four pods, and their tail beside that of four workers, as docs/articles has them."""
+    run = reproduced.load(TOP / "docs" / "articles" / "cluster")
+    pods = next(row for row in run.rows if row.row == "pods")
+    assert f"{words.number(pods.ratio or 0)} times as much as one" in " ".join(README.split())
+    for step, figure in (("n pods at 60 %", "was {}, where"), ("n workers at 60 %", "had {}:")):
+        p99 = pods.measured[step]["p99"]
+        assert p99 is not None
+        assert figure.format(words.milliseconds(p99)) in " ".join(README.split())
+    assert (run.n, run.asked["base"]["cpu_cores"]) == (4, 0.25)
 
 
 def test_the_version_stands_in_one_place_and_in_the_changelog() -> None:

@@ -61,7 +61,7 @@ class TerminalObserver:
         """Print the stage's line."""
         if self._current is not None:
             self._ended.append(self._current)
-        self._console.print(Text(_line(stage)))
+        self._console.print(Text(_line(self._current.name if self._current else None, stage)))
 
     def _show(self, state: str) -> None:
         stage = self._current
@@ -69,12 +69,12 @@ class TerminalObserver:
             return
         position = len(self._ended) + 1
         within = min(time.monotonic() - self._began_at, stage.seconds)
-        what = figures.instances(stage.topology, stage.size)
+        what = stage.name or f"{figures.instances(stage.topology, stage.size)}, {stage.purpose}"
         self._progress.update(
             self._task,
             total=max(self._estimated_seconds, _seconds(self._planned)),
             completed=_seconds(self._ended) + within,
-            description=terminal.progress_description(position, len(self._planned), what, stage.purpose, state),
+            description=terminal.progress_description(position, len(self._planned), what, state),
         )
 
 
@@ -82,11 +82,17 @@ def _seconds(stages: Sequence[StagePlan]) -> float:
     return sum(stage.seconds for stage in stages)
 
 
-def _line(stage: Stage) -> str:
-    if stage.throughput_per_second is None or stage.latency_seconds is None:
-        told = "no figure"
-    else:
-        rate, p99 = stage.throughput_per_second, stage.latency_seconds.p99
-        told = f"{words.number(rate):>7}/s  p99 {words.milliseconds(p99):>9}"
+def _line(name: str | None, stage: Stage) -> str:
     spoiled = "" if stage.valid else f"  void: {stage.verdicts[0].code if stage.verdicts else 'unknown'}"
-    return f"{figures.instances(stage.topology, stage.size):>8}  {stage.asked.describe():<25}{told}{spoiled}"
+    if name is None:
+        name = f"{figures.instances(stage.topology, stage.size):>8}  {stage.asked.describe():<25}"
+    return f"{name:<35}{_told(stage)}{spoiled}"
+
+
+def _told(stage: Stage) -> str:
+    if stage.throughput_per_second is None or stage.latency_seconds is None:
+        return "no figure"
+    if stage.purpose == "burst":  # answers come after its window: they make no rate
+        return f"{stage.requests:>7} answers, the last after {words.milliseconds(stage.latency_seconds.max)}"
+    rate, p99 = stage.throughput_per_second, stage.latency_seconds.p99
+    return f"{words.number(rate):>7}/s  p99 {words.milliseconds(p99):>9}"

@@ -98,7 +98,7 @@ def test_progress_counts_down_the_plan() -> None:
     """One line within 80 columns: position, what goes on, a bar, and the time that the plan still needs."""
     console = Console(width=80, file=io.StringIO(), record=True)
     bar = terminal.progress(console)
-    description = terminal.progress_description(12, 36, "64 pods", "capacity", "waiting until the pods are ready")
+    description = terminal.progress_description(12, 36, "64 pods, capacity", "waiting until the pods are ready")
     bar.update(bar.add_task(description, total=161), completed=40)
     console.print(bar.get_renderable())
     text = console.export_text()

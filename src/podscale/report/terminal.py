@@ -79,9 +79,9 @@ class TimeLeft(ProgressColumn):
         return Text(f"{left} left".rjust(14), style="progress.remaining")
 
 
-def progress_description(position: int, stages: int, instances: str, purpose: str, step: str) -> str:
+def progress_description(position: int, stages: int, what: str, step: str) -> str:
     """What goes on now, in at most 46 characters: "3/8  2 pods, capacity: measuring"."""
-    return f"{position}/{stages}  {instances}, {purpose}: {step}"[:46]
+    return f"{position}/{stages}  {what}: {step}"[:46]
 
 
 def result_table(result: Result) -> RenderableType:

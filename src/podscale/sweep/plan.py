@@ -96,8 +96,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StagePlan(msgspec.Struct, frozen=True, kw_only=True):
-    """One stage to come. `repeat` counts from 1."""
+    """One stage to come. `repeat` counts from 1; `name` stands for size and load where the user knows it by a name."""
 
+    name: str | None = None
     purpose: Purpose
     size: int
     repeat: int

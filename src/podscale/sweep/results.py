@@ -4,7 +4,9 @@ A value that is not known is None, in the file null; it is never 0. Times are in
 bytes. `schema_version` rises when a field changes its meaning or goes away; new fields alone do not raise it.
 """
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -260,7 +262,7 @@ class Result(msgspec.Struct, kw_only=True):
 
 
 class ResultError(Exception):
-    """A result file is missing, unreadable or of another version; the message says which and what to do."""
+    """A result is missing, unreadable, of another version or cannot be written; the message says which, what to do."""
 
 
 def save(result: Result, folder: Path) -> Path:
@@ -271,12 +273,22 @@ def save(result: Result, folder: Path) -> Path:
 def write_record(record: msgspec.Struct, path: Path) -> Path:
     """Write a record as JSON so that a crash leaves the old file or the new one, never half of it."""
     partial = path.with_suffix(".partial")
-    with partial.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(record), indent=1))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    with writing_into(path.parent):
+        with partial.open("wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(record), indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
     return path
+
+
+@contextlib.contextmanager
+def writing_into(folder: Path) -> Iterator[None]:
+    """Turn a full disk, or a folder that is gone or closed to us, into a ResultError."""
+    try:
+        yield
+    except OSError as error:
+        raise ResultError(f"cannot write into {folder}: {error.strerror}; what it holds already stays") from error
 
 
 def load(folder: Path) -> Result:

@@ -76,7 +76,7 @@ def test_each_step_is_measured_with_its_own_user_class_and_timeout() -> None:
     found = steps("prime")["one child"].plan
     assert found.user_class == "Prime"
     assert found.timeout_seconds == 120.0
-    assert steps("primes")["one pod"].plan.timeout_seconds == 30.0
+    assert steps("timestamp")["one process"].plan.timeout_seconds == 30.0
 
 
 def test_only_the_killed_step_is_a_recovery() -> None:

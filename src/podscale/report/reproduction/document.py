@@ -1,13 +1,14 @@
 """`docs/articles.md`: the articles' systems and, where there are runs, what they measured. Made, never written by hand.
 
-python -m podscale.report.reproduction results/local results/cluster > docs/articles.md
+python -m podscale.report.reproduction docs/articles/local docs/articles/cluster > docs/articles.md
 """
 
 from collections.abc import Sequence
 
 from podscale.report import cells
 from podscale.report.reproduction import shown
-from podscale.sweep.reproduce.results import Reproduction
+from podscale.sweep.reproduce.results import CheckedClaim, Reproduction
+from podscale.sweep.reproduce.row import Row
 from podscale.sweep.reproduce.rows import ROWS
 
 # What the articles' servers have, and where it is here.
@@ -26,15 +27,15 @@ _ROUTES = (
 
 def document(runs: Sequence[Reproduction]) -> str:
     """The whole page. Without runs there is no figure of ours in it."""
-    parts = [_INTRODUCTION, _articles(), _routes(), *(_run(run) for run in runs)]
-    if not runs:
-        parts.append(_NO_RUN)
+    parts = [_INTRODUCTION, _routes(), _summary(runs)]
+    parts += [_row(row, runs) for row in ROWS.values()]
+    parts += [_environment(run) for run in runs]
     return "\n".join(parts)
 
 
 _INTRODUCTION = """# The articles' systems, run again
 
-This page is made by `make articles` and not written by hand.
+This page is made by `make articles` from the runs in [docs/articles](articles), and not written by hand.
 
 This project began from three articles on how Node.js uses the cores of one machine. `podscale reproduce` runs each of
 their systems again, on this machine or on a cluster, and sets its figures beside theirs. Times of another machine say
@@ -50,16 +51,6 @@ podscale reproduce --target kubernetes --deployment podscale   # pods with equal
 On a cluster the chart is to be installed with `--set locust.scenario=all`. n is the number of cores, or what `--n`
 says. A quick run shortens long jobs and measuring windows to a fifth, and its result says so.
 """
-_NO_RUN = """## Measured
-
-No full run of both targets has been recorded yet.
-"""
-
-
-def _articles() -> str:
-    lines = ["## Rows", "", "| row | the article | its headline | here |", "| --- | --- | --- | --- |"]
-    lines += [f"| {row.name} | {row.article.system} | {row.article.headline} | {row.runs} |" for row in ROWS.values()]
-    return "\n".join([*lines, ""])
 
 
 def _routes() -> str:
@@ -67,28 +58,69 @@ def _routes() -> str:
     return "\n".join([*lines, *(f"| {theirs} | {ours} |" for theirs, ours in _ROUTES), ""])
 
 
-def _run(run: Reproduction) -> str:
-    target = run.rows[0].target if run.rows else "nothing"
-    lines = [f"## Measured: {target}", "", f"{shown.conditions(run)}. {run.started_at[:10]}. {shown.summary(run)}", ""]
-    lines += ["| row | claim | article | here | wanted | holds |", "| --- | --- | --: | --: | --: | --- |"]
-    for row in run.rows:
-        for number, claim in enumerate(row.claims):
-            article = shown.ratio(row.article.ratio, absent="none") if number == 0 else ""
-            facts = [claim.says, article, shown.ratio(claim.ratio), shown.bounds(claim.low, claim.high)]
-            lines.append(f"| {' | '.join([row.row if number == 0 else '', *facts, shown.holds(claim.holds)])} |")
-    lines += ["", *(_figures(run)), "", *_environment(run)]
-    return "\n".join(lines)
+def _summary(runs: Sequence[Reproduction]) -> str:
+    if not runs:
+        return "## Results\n\nNo full run has been recorded yet.\n"
+    lines = ["## Results", "", *(f"- {_name(run)}: {shown.summary(run)}" for run in runs), ""]
+    lines += ['The first claim of each row, as a ratio; "none" where the article gives no figure for it.', ""]
+    lines += _head(["row", "claim", "article", *(_name(run) for run in runs)], left=2)
+    for row in ROWS.values():
+        found = [_claim(run, row.name, 0) for run in runs]
+        cells_of = [f"[{row.name}](#{row.name})", row.claims[0].says, shown.ratio(row.article.ratio, absent="none")]
+        lines.append(_line([*cells_of, *(_short(claim) for claim in found)]))
+    return "\n".join([*lines, ""])
 
 
-def _figures(run: Reproduction) -> list[str]:
-    lines: list[str] = []
-    for row in run.rows:
-        steps = "; ".join(f"{step}: {shown.figures(found)}" for step, found in row.measured.items())
-        lines.append(f"- **{row.row}**: {steps}. {row.why}")
-    return lines
+def _row(row: Row, runs: Sequence[Reproduction]) -> str:
+    """What the article did, what we did, what was measured, and why they differ."""
+    lines = [f"### {row.name}", "", f"The article: {row.article.system} Headline: {row.article.headline}.", ""]
+    lines += [f"Here: {row.runs}.", ""]
+    if runs:
+        lines += _head(["claim", *(heading for run in runs for heading in (_name(run), "wanted", "holds"))], left=1)
+    for number, claim in enumerate(row.claims):
+        found = [_claim(run, row.name, number) for run in runs]
+        if runs:
+            lines.append(_line([claim.says, *(fact for each in found for fact in _facts(each))]))
+    lines += ["", *(_figures(run, row.name) for run in runs), ""] if runs else []
+    return "\n".join([*lines, row.why, ""])
 
 
-def _environment(run: Reproduction) -> list[str]:
-    lines = ["| environment | |", "| --- | --- |"]
-    named = {key: value for key, value in run.environment.items() if key != "preflight"}
-    return [*lines, *(f"| {key} | {cells.plain(key, value)} |" for key, value in named.items()), ""]
+def _figures(run: Reproduction, name: str) -> str:
+    row = next((row for row in run.rows if row.row == name), None)
+    measured = {} if row is None else row.measured
+    steps = "; ".join(f"{step}: {shown.figures(found)}" for step, found in measured.items())
+    return f"- {_name(run)}: {steps or 'not measured'}"
+
+
+def _environment(run: Reproduction) -> str:
+    lines = [f"## Environment: {_name(run)}", "", f"Measured on {run.started_at[:10]}.", "", "| | |", "| --- | --- |"]
+    named = {key: value for key, value in run.environment.items() if key != "preflight" and value is not None}
+    return "\n".join([*lines, *(f"| {key} | {cells.plain(key, value)} |" for key, value in named.items()), ""])
+
+
+def _name(run: Reproduction) -> str:
+    where = "cluster" if run.asked.get("target") == "kubernetes" else "one machine"
+    return f"{where}, n = {run.n}"
+
+
+def _claim(run: Reproduction, name: str, number: int) -> CheckedClaim | None:
+    return next((row.claims[number] for row in run.rows if row.row == name), None)
+
+
+def _facts(claim: CheckedClaim | None) -> list[str]:
+    if claim is None:
+        return ["not measured", "", ""]
+    return [shown.ratio(claim.ratio), shown.bounds(claim.low, claim.high), shown.holds(claim.holds)]
+
+
+def _short(claim: CheckedClaim | None) -> str:
+    ratio, wanted, holds = _facts(claim)
+    return ratio if claim is None else f"{ratio} (wanted {wanted}: {holds})"
+
+
+def _head(headings: Sequence[str], left: int) -> list[str]:
+    return [_line(headings), _line(["---"] * left + ["--:"] * (len(headings) - left))]
+
+
+def _line(facts: Sequence[str]) -> str:
+    return f"| {' | '.join(facts)} |"

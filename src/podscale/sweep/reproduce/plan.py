@@ -85,6 +85,7 @@ def _planned(plan: ReproducePlan, row: Row, step: Step) -> PlannedStep:
     budget = _budget(step.setup, plan.n, plan.base)
     asked = _asked(plan, step, budget)
     stage = StagePlan(
+        name=f"{row.name}, {step.name}",
         purpose=_purpose(step),
         size=budget.processes,
         repeat=1,
