@@ -2,7 +2,8 @@
 
 import random
 
-from podscale.sweep.results import Generator, Latency, Timeline
+from podscale.sweep.results import Generator, Latency
+from podscale.sweep.timeline import Timeline
 
 
 def latency(median: float, spread: float) -> Latency:

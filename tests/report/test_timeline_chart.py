@@ -3,7 +3,7 @@
 import msgspec
 
 from podscale.report.timeline_chart import sentence, timeline, timelines
-from podscale.sweep.results import Timeline
+from podscale.sweep.timeline import Timeline
 from tests.report import samples
 
 

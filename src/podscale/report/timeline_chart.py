@@ -9,7 +9,8 @@ import altair as alt
 from podscale.analysis import words
 from podscale.report import figures, frame, style
 from podscale.report.frame import Rows
-from podscale.sweep.results import Result, Stage, Timeline
+from podscale.sweep.results import Result, Stage
+from podscale.sweep.timeline import Timeline
 
 WIDTH = 320  # pixels, of the whole picture: a column of a page, a telephone
 _PLOT_WIDTH, _PLOT_HEIGHT = WIDTH - 62, 80

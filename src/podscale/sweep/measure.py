@@ -11,9 +11,10 @@ import msgspec
 from podscale.contract import StageOrder, StageReport
 from podscale.sweep.locust import LocustError, StageClient
 from podscale.sweep.plan import Plan, StagePlan
-from podscale.sweep.results import Generator, Latency, Stage, Timeline
+from podscale.sweep.results import Generator, Latency, Stage
 from podscale.sweep.scrape import PodReading, usage
 from podscale.sweep.targets import NotReachedError, Target
+from podscale.sweep.timeline import Timeline
 from podscale.sweep.verdict import Facts, judge
 from podscale.sweep.window import WindowWatch
 

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from podscale.sweep.timeline import Timeline
+
 SCHEMA_VERSION = 1
 RESULT_FILE = "result.json"
 
@@ -122,20 +124,6 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
     failed_requests: int | None = None
     seconds_until_full: float | None = None
     why_not: str | None = None
-
-
-class Timeline(msgspec.Struct, frozen=True, kw_only=True):
-    """A stage step by step: lists of equal length, one entry for each step; see `TimelineReport` in contract.py.
-
-    From `measured_seconds` of the stage on the load has ended. Quantiles are None where no good answer came.
-    """
-
-    start_seconds: float
-    step_seconds: float
-    answers: list[int]
-    failures: list[int]
-    p50_seconds: list[float | None]
-    p99_seconds: list[float | None]
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
