@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -34,6 +35,16 @@ class Visit:
         """How far the page is wider than its window: 0 unless it scrolls sideways."""
         wider: int = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         return max(0, wider)
+
+    def barriers(self) -> list[str]:
+        """What axe finds of serious or critical impact: it stops those who cannot see well, or do not point."""
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{rule['id']}: {node['html'][:200]} {node.get('failureSummary', '')}"
+            for rule in found
+            if rule["impact"] in {"serious", "critical"}
+            for node in rule["nodes"]
+        ]
 
 
 @contextlib.contextmanager

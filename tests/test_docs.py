@@ -9,10 +9,13 @@ import typer.main
 from podscale import __version__, cli, contract
 from podscale.analysis import words
 from podscale.pod import settings
-from podscale.sweep import results
+from podscale.report import answer, page
+from podscale.report.tables import stage_tables
+from podscale.sweep import results, verdict
 from podscale.sweep.options import OWN, SCENARIOS
 from podscale.sweep.reproduce import results as reproduced
 from podscale.sweep.reproduce.rows import ROWS
+from tests.pictures.report import SCHEMES, SCREENS
 
 TOP = Path(__file__).parents[1]
 EXAMPLE = TOP / "docs" / "example"
@@ -127,3 +130,30 @@ def test_no_lock_names_a_host() -> None:
     for lock in (TOP / "requirements").glob("*.txt"):
         assert "://" not in lock.read_text()
         assert "--hash=sha256:" in lock.read_text()
+
+
+def test_every_verdict_is_explained() -> None:
+    """docs/report.md has a line for each rule, and says which of them void a stage."""
+    rows = re.findall(r"^\| (`.*`) \| (yes)? ?\|", (TOP / "docs" / "report.md").read_text(), re.MULTILINE)
+    told = {name.strip("` "): bool(voids) for names, voids in rows for name in names.split(",")}
+    assert told == {rule.code.replace("_", " "): rule.voids for rule in verdict.RULES}
+
+
+def test_every_section_of_the_report_is_explained() -> None:
+    """docs/report.md names each card and each chart of the page as the page does."""
+    told = (TOP / "docs" / "report.md").read_text()
+    result = results.load(EXAMPLE)
+    headings = [text.heading for text in page.TEXTS.values()]
+    for name in [*(card.label for card in answer.cards(result)), *headings, *(t.title for t in stage_tables(result))]:
+        assert re.search(rf"^\|[^|]*\b{name}\b[^|]*\|", told, re.MULTILINE), name
+
+
+def test_the_pictures_of_the_report_are_those_that_are_made() -> None:
+    """Each width in each scheme, small, as wide as it says, and linked."""
+    told = (TOP / "docs" / "report.md").read_text()
+    for width in SCREENS:
+        for scheme in SCHEMES:
+            picture = TOP / "docs" / "pictures" / f"report-{width}-{scheme}.png"
+            assert int.from_bytes(picture.read_bytes()[16:20]) == width
+            assert picture.stat().st_size < 300_000
+            assert f"](pictures/{picture.name})" in told

@@ -146,6 +146,22 @@ class GeneratorReport(TypedDict):
     throttled_seconds: float | None
 
 
+class TimelineReport(TypedDict):
+    """A stage step by step, all workers together: lists of equal length, one entry for each step.
+
+    `start_seconds` is where the first step begins, counted from the opening of the window: below 0 is warm-up. Answers
+    and failures belong to the step in which they ended; quantiles are those of the good answers, from when each
+    was due, within 1 %.
+    """
+
+    start_seconds: float
+    step_seconds: float
+    answers: list[int]
+    failures: list[int]
+    p50_seconds: list[float | None]
+    p99_seconds: list[float | None]
+
+
 class StageReport(TypedDict):
     """What the master knows of a stage; figures are whole once the state is done, void or stopped.
 
@@ -173,3 +189,4 @@ class StageReport(TypedDict):
     requests_by_process: dict[str, int]
     total_requests_by_pod: dict[str, int]
     generator: GeneratorReport
+    timeline: NotRequired[TimelineReport | None]  # once the stage has ended, with an end set before it began

@@ -66,6 +66,9 @@ def test_the_result_file_follows_its_schema(measured: Command) -> None:
     for stage in data["stages"]:
         assert stage["latency_seconds"]["p99"] >= stage["latency_seconds"]["p50"] > 0.04
         assert stage["throttled"]["periods"] is None
+        seconds = stage["timeline"]
+        assert (seconds["start_seconds"], seconds["step_seconds"]) == (-stage["asked"]["warmup_seconds"], 1.0)
+        assert sum(seconds["answers"]) + sum(seconds["failures"]) >= stage["requests"]
 
 
 def test_the_work_is_exact_and_both_sides_count_the_same(measured: Command) -> None:

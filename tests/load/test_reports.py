@@ -34,6 +34,7 @@ def snapshot_of(
         "trouble": "",
         "window_seconds": window_seconds,
         "record": recorder.record(),
+        "timeline": [],
         "host": host,
         "cpu_fraction": cpu,
         "throttled_seconds": throttled,

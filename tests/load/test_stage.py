@@ -22,11 +22,18 @@ def test_a_stage_goes_its_way(locusts: Locusts) -> None:
     assert partial["state"] == "measuring"
     assert 50 <= partial["requests"] <= 200
     assert partial["latency_seconds"] is not None
+    assert partial.get("timeline") is None
     report = locusts.wait_for("done")
     assert report["seconds_left"] == 0
     assert report["measured_seconds"] == pytest.approx(2.0)
     assert report["window_started_at"] is not None
     assert report["window_ended_at"] == pytest.approx(report["window_started_at"] + 2.0)
+    timeline = report.get("timeline")
+    assert timeline is not None
+    assert (timeline["start_seconds"], timeline["step_seconds"]) == (-1.0, 1.0)
+    assert timeline["answers"][:3] == pytest.approx([100, 100, 100], abs=10)
+    assert sum(timeline["answers"]) == sum(report["total_requests_by_pod"].values())
+    assert sum(timeline["failures"]) == 0
     ended_at = time.monotonic()
     locusts.post(order | {"id": "next", "warmup_seconds": 0})
     locusts.wait_for("measuring")

@@ -10,7 +10,6 @@ from podscale.sweep.results import (
     Advice,
     Asked,
     Fit,
-    Generator,
     Latency,
     Purpose,
     Result,
@@ -18,6 +17,7 @@ from podscale.sweep.results import (
     Throttled,
     Verdict,
 )
+from tests.report import parts
 
 CAPACITY_PER_POD = 48.6
 CONTENTION = 0.012
@@ -182,17 +182,18 @@ def capacity_stage(size: int, repeat: int, chance: random.Random | None = None) 
         arrivals=requests + 3,
         requests=requests,
         throughput_per_second=throughput,
-        latency_seconds=latency(median, 1 if size == 1 else 1.7),
-        service_seconds=latency(median, 1 if size == 1 else 1.7),
-        requests_by_pod=shared_out(requests, size, chance),
+        latency_seconds=parts.latency(median, 1 if size == 1 else 1.7),
+        service_seconds=parts.latency(median, 1 if size == 1 else 1.7),
+        requests_by_pod=parts.shared_out(requests, size, chance),
         client_requests=requests + 120,
         server_requests=requests + 120,
         cpu_seconds=5.8 * size,
         cpu_seconds_per_request=5.8 * size / requests,
         memory_bytes=34_100_000 * size,
         node_cpu_fraction=min(0.99, 0.06 + size * 0.245),
-        generator=generator(0.05 * size),
+        generator=parts.generator(0.05 * size),
         ready_seconds=0.41 + 0.03 * size,
+        timeline=parts.timeline(throughput, median, 6, random.Random(size * 10 + repeat)),
         verdicts=[Verdict(code="pods_limit", evidence="each pod used 0.97 of 1 core")],
         valid=True,
     )
@@ -207,8 +208,9 @@ def broken_stage(size: int, repeat: int) -> Stage:
         errors={"refused": 180, "timeout": 35},
         requests_by_pod={f"local-{index}": count for index, count in enumerate([187, 0, 0][:size])},
         throttled=Throttled(periods=480, throttled_periods=317, seconds=8.2),
-        generator=msgspec.structs.replace(generator(0.97), late=44, dropped=12, lost_workers=1),
+        generator=msgspec.structs.replace(parts.generator(0.97), late=44, dropped=12, lost_workers=1),
         server_requests=None,
+        timeline=parts.broken_timeline(),
         verdicts=[
             Verdict(code="generator_saturated", evidence="the busiest Locust worker used 97% of its core"),
             Verdict(code="errors_void", evidence="more than 1% of the requests failed: no throughput to speak of"),
@@ -252,10 +254,11 @@ def goal_stage(size: int, p99_seconds: float) -> Stage:
         throughput_per_second=throughput,
         latency_seconds=quantiles,
         service_seconds=quantiles,
-        requests_by_pod=shared_out(requests, size, random.Random(size)),
+        requests_by_pod=parts.shared_out(requests, size, random.Random(size)),
         cpu_seconds=0.0203 * throughput * 12,
         cpu_seconds_per_request=0.0203,
         node_cpu_fraction=0.59,
+        timeline=parts.timeline(throughput, quantiles.p50, 12, random.Random(size)),
         client_requests=round(GOAL_RATE * 14),
         server_requests=round(GOAL_RATE * 14),
         verdicts=[Verdict(code="pods_limit", evidence="each pod used 0.97 of 1 core")] if overloaded else [],
@@ -273,39 +276,6 @@ def asked(purpose: Purpose, size: int) -> Asked:
     if purpose == "capacity":
         return Asked(model="closed", users=USERS_PER_POD * size, measure_seconds=6.0, **common)
     return Asked(model="open", arrivals="constant", rate_per_second=GOAL_RATE, measure_seconds=12.0, **common)
-
-
-def latency(median: float, spread: float) -> Latency:
-    """Quantiles around a median; `spread` 1 is an even queue."""
-    return Latency(
-        p50=median * 0.97,
-        p90=median * 1.1 * spread,
-        p99=median * 1.18 * spread**1.5,
-        p999=median * 1.21 * spread**1.6,
-        max=median * 1.22 * spread**1.7,
-        mean=median,
-    )
-
-
-def generator(cpu_fraction: float) -> Generator:
-    """A generator that did its work."""
-    return Generator(
-        workers=1,
-        lost_workers=0,
-        cpu_fraction=cpu_fraction,
-        late=0,
-        dropped=0,
-        send_lag_p99_seconds=0.0011,
-        throttled_seconds=None,
-    )
-
-
-def shared_out(requests: int, pods: int, chance: random.Random) -> dict[str, int]:
-    """Requests as a random choice gives them to pods."""
-    counts = [0] * pods
-    for _ in range(requests):
-        counts[chance.randrange(pods)] += 1
-    return {f"local-{index}": count for index, count in enumerate(counts)}
 
 
 def fits(stages: list[Stage]) -> list[Fit]:

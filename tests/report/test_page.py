@@ -1,24 +1,15 @@
-"""The page: every field of a mixed run is there, nothing is invented, nothing runs, and a browser shows it."""
+"""The page: every field of a mixed run is there, nothing is invented, and nothing runs."""
 
-from collections.abc import Iterator
-from pathlib import Path
+import shlex
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser
 
-from podscale.report.page import page, standing, summary
-from podscale.sweep.results import Advice, Stage
-from tests.browser import chromium, visit
+from podscale.report.page import page, summary
+from podscale.sweep.again import command_line
+from podscale.sweep.results import Stage
 from tests.report import samples
 from tests.report.html import Reader
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for all tests of this file."""
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +131,9 @@ def test_every_result_makes_a_small_page_without_network(name: str) -> None:
     reader = Reader(text)
     assert "script" not in {tag for tag, _ in reader.tags}
     links = [value for _, attributes in reader.tags for key, value in attributes.items() if key in {"src", "href"}]
-    assert links == ["data:,"]
+    assert [link for link in links if not (link or "").startswith("#")] == ["data:,"]
+    anchors = {attributes["id"] for _, attributes in reader.tags if "id" in attributes}
+    assert {link[1:] for link in links if link and link.startswith("#")} <= anchors
     assert text.rstrip().endswith("</html>")
 
 
@@ -150,22 +143,6 @@ def test_markup_in_names_is_text() -> None:
     assert "<script" not in text
     assert "<b>pod" not in text
     assert '<script>alert("1")</script>&' in Reader(text).text
-
-
-@pytest.mark.parametrize(
-    ("advice", "expected"),
-    [
-        (None, "no number"),
-        (Advice(sentence="."), "no number"),
-        (Advice(sentence=".", pods=2), "not verified"),
-        (Advice(sentence=".", pods=2, verified=True), "verified by measurement"),
-    ],
-)
-def test_the_standing_of_the_advice(advice: Advice | None, expected: str) -> None:
-    """Verified, estimated and absent are told apart."""
-    result = samples.empty()
-    result.advice = advice
-    assert standing(result) == expected
 
 
 def test_the_summary_counts_stages_and_verdicts() -> None:
@@ -178,38 +155,45 @@ def test_the_summary_counts_stages_and_verdicts() -> None:
     assert summary(bare) == "1 of 1 stages count."
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("name", ["mixed", "hostile", "empty", "many"])
-def test_a_browser_shows_it(browser: Browser, tmp_path: Path, name: str, width: int) -> None:
-    """From a file, without an error or a request, three charts in full, and no scrolling sideways."""
-    path = tmp_path / "report.html"
-    path.write_text(page(samples.ALL[name]()), encoding="utf-8")
-    with visit(browser, path.as_uri(), width) as opened:
-        assert opened.problems == []
-        assert opened.requests == [path.as_uri()]
-        assert opened.overflow_pixels() == 0
-        charts = opened.page.locator("figure svg:visible")
-        assert charts.count() == 3
-        for index in range(3):
-            box = charts.nth(index).bounding_box()
-            assert box is not None
-            assert box["width"] > 250
-            assert box["height"] > 60
-            assert box["x"] + box["width"] <= width
-
-
-def test_marks_name_their_figures(browser: Browser, tmp_path: Path) -> None:
-    """Pointing at a mark shows its stage and figure, as an SVG title; the void one says so."""
-    path = tmp_path / "report.html"
-    path.write_text(page(samples.mixed()), encoding="utf-8")
-    with visit(browser, path.as_uri()) as opened:
-        titles = opened.page.locator("#scaling .wide title").all_text_contents()
-    assert "2 pods, repeat 2: 94.8 requests/s" in titles
-    assert "2 pods, repeat 1: 31.2 requests/s (void)" in titles
-
-
 def test_the_time_beside_measuring_is_told() -> None:
     """How much of the wall time was scaling, waiting and warm-up stands on the page; nothing where it is unknown."""
     told = "32% of the time was outside of measuring windows"
     assert told not in page(samples.mixed())
     assert told in page(msgspec.structs.replace(samples.mixed(), overhead_fraction=0.32))
+
+
+def test_the_command_that_measures_again_is_printed(mixed: Reader) -> None:
+    """As a shell takes it; a result without a plan says that it is unknown, and how to write the page again."""
+    command = command_line(samples.mixed().asked)
+    assert command is not None
+    assert shlex.join(command) in mixed.text
+    assert "podscale report ." in mixed.text
+    assert "The command is unknown" in Reader(page(samples.empty())).text
+
+
+def test_each_chart_is_told_in_words(mixed: Reader) -> None:
+    """Its finding stands below it, and a picture has a text for those who do not see it."""
+    assert "4 pods do 188 requests/s, 97% of 4 times 1 pod. Throughput of saturated pods." in mixed.text
+    pictures = [attributes for tag, attributes in mixed.tags if tag == "svg" and attributes.get("role") == "img"]
+    assert len(pictures) >= 6 * 2 + 10
+    assert all(len(attributes["aria-label"] or "") > 40 for attributes in pictures)
+
+
+def test_a_chart_without_data_is_a_sentence() -> None:
+    """Local pods have no quota: that is said, and there is no empty picture."""
+    result = samples.result(stages=[samples.capacity_stage(1, 1)])
+    text = page(result)
+    assert "No throttling is known: local pods have no CPU quota." in Reader(text).text
+    assert text.count('class="chart"') == 3  # no throttling, and no balance of one pod
+    nothing = Reader(page(samples.empty())).text
+    assert "No capacity stage has a throughput" in nothing
+    assert "This result has no timeline" in nothing
+
+
+def test_the_timeline_is_told_stage_by_stage(mixed: Reader) -> None:
+    """The least and the most of the window's seconds, failures too; an older result says that it has none."""
+    assert mixed.text.count("In the window: ") == 10
+    assert "In the window: 0 to 40 answers/s, p99 of a second 600 to 900 ms, 215 failures." in mixed.text
+    older = samples.mixed()
+    older.stages = [msgspec.structs.replace(stage, timeline=None) for stage in older.stages]
+    assert "This result has no timeline" in Reader(page(older)).text

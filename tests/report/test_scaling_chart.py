@@ -52,3 +52,11 @@ def test_laws_differ_in_dash() -> None:
     specification = scaling(samples.mixed(), frame.WIDE)
     dashes = specification["layer"][0]["encoding"]["strokeDash"]["scale"]["range"]
     assert len(set(map(tuple, dashes))) == 3
+
+
+def test_three_repeats_have_an_interval_and_two_have_none() -> None:
+    """A bar for each size that was measured three times, around its mean."""
+    bars = [rows for rows in scaling(samples.many(), frame.WIDE)["datasets"].values() if "high" in rows[0]]
+    assert len(bars[0]) == 12
+    assert all(row["throughput"] < row["high"] for row in bars[0])
+    assert not any("high" in rows[0] for rows in scaling(samples.mixed(), frame.WIDE)["datasets"].values())

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from podscale.report import frame, style
 from podscale.report.charts import CHARTS
 from podscale.report.page import page
@@ -41,3 +43,27 @@ def test_the_page_knows_all_colours_of_the_charts() -> None:
     swapped = set(re.findall(r'\[(?:fill|stroke)="(#[0-9a-f]{6})"\]', page(samples.empty())))
     assert len(used) >= 6
     assert used <= swapped
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_and_marks_stand_out_from_the_paper(scheme: str) -> None:
+    """Text 4.5 to 1 and marks 3 to 1, as WCAG 2.2 asks (1.4.3, 1.4.11): axe does not look into an SVG."""
+    light, dark = re.findall(r":root \{([^}]*)\}", page(samples.empty()))[:2]
+    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", light if scheme == "light" else dark))
+    for name in ("ink", "muted", "rust", "moss", "blue"):
+        assert contrast(colours[name], colours["paper"]) >= 4.5, name
+        assert contrast(colours[name], colours["soft"]) >= 4.5, name
+    for name in ("orange", "green", "purple", "grey"):
+        assert contrast(colours[name], colours["paper"]) >= 3, name
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio."""
+    dark, light = sorted(_luminance(colour) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

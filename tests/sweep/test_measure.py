@@ -1,5 +1,7 @@
 """Tests of one stage: the join of both sides' figures."""
 
+import msgspec
+
 from podscale.sweep.measure import old_answers, with_load, with_pods
 from podscale.sweep.window import WindowWatch
 from tests.sweep import builders
@@ -26,8 +28,24 @@ def test_a_stage_takes_the_loads_figures_and_no_throughput_without_answers() -> 
     assert stage.errors == {"reset": 2}
     assert stage.client_requests == 400
     assert stage.latency_seconds == builders.latency()
+    assert stage.timeline is None
     silent = builders.report(latency_seconds=None, naive_latency_seconds=None, completed_per_second=0.0)
     assert with_load(builders.stage(), silent).throughput_per_second is None
+
+
+def test_a_stage_takes_the_loads_timeline() -> None:
+    """Step by step, with what is unknown as None."""
+    timeline = {
+        "start_seconds": -1.0,
+        "step_seconds": 1.0,
+        "answers": [3, 0],
+        "failures": [0, 2],
+        "p50_seconds": [0.1, None],
+        "p99_seconds": [0.2, None],
+    }
+    stage = with_load(builders.stage(), builders.report(timeline=timeline))
+    assert stage.timeline is not None
+    assert msgspec.to_builtins(stage.timeline) == timeline
 
 
 def test_answers_of_pods_that_were_to_go_are_counted_apart() -> None:

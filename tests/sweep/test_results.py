@@ -40,6 +40,16 @@ def test_the_file_follows_its_schema_and_unknown_is_null(tmp_path: Path) -> None
     assert data["stages"][0]["throttled"] == {"periods": None, "throttled_periods": None, "seconds": None}
 
 
+def test_a_result_from_before_the_timeline_is_read(tmp_path: Path) -> None:
+    """A field that came later is None in an older file, and the version stays."""
+    path = results.save(sample(), tmp_path)
+    data = json.loads(path.read_text())
+    for stage in data["stages"]:
+        del stage["timeline"]
+    path.write_text(json.dumps(data))
+    assert [stage.timeline for stage in results.load(tmp_path).stages] == [None] * 3
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from podscale.contract import Arrivals, Model
 from podscale.load.recorder import Record
+from podscale.load.timeline import Step
 
 PREPARE = "podscale_prepare"
 READY = "podscale_ready"
@@ -54,6 +55,7 @@ class Snapshot(TypedDict):
     trouble: str  # why the stage cannot go on, else ""
     window_seconds: float  # how much of the measuring window has passed
     record: Record
+    timeline: list[Step]  # in the final snapshot alone
     host: str  # workers on one host share its cgroup
     cpu_fraction: float | None  # of one core, in the window
     throttled_seconds: float | None

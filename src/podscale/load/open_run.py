@@ -123,6 +123,7 @@ class OpenRun(Run):
             report_error(self._environment, None if visitor is None else visitor.user, error)
             if not visit.requests:
                 # A task that fails before its first request would otherwise leave no trace in the figures.
+                self.note(self.clock(), "other")
                 self.recorder.request("other", counted=visit.counted, ended_in_window=False)
         except gevent.GreenletExit:
             if visitor is not None:

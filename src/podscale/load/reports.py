@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from podscale.contract import GeneratorReport, StageOrder, StageReport, StageState
 from podscale.load.messages import Snapshot
 from podscale.load.recorder import Recorder
+from podscale.load.timeline import timeline_report
 
 
 @dataclass
@@ -49,6 +50,11 @@ def make_report(
         "requests_by_process": dict(tallies["by_process"]),
         "total_requests_by_pod": dict(tallies["total_by_pod"]),
         "generator": _generator(progress, snapshots, total),
+        "timeline": timeline_report(
+            (snapshot["timeline"] for snapshot in snapshots),
+            warmup_seconds=order["warmup_seconds"],
+            measure_seconds=order["measure_seconds"],
+        ),
     }
 
 

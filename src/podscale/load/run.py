@@ -7,10 +7,11 @@ from typing import Any
 
 import gevent
 
-from podscale.contract import POD_HEADER, PROCESS_HEADER
+from podscale.contract import POD_HEADER, PROCESS_HEADER, ErrorClass
 from podscale.load.failures import classify
 from podscale.load.messages import Go, Share, Snapshot
 from podscale.load.recorder import UNKNOWN, Recorder
+from podscale.load.timeline import Timeline
 from podscale.load.usage import Usage
 from podscale.load.visits import Visit, current_visit
 
@@ -31,6 +32,7 @@ class Run(ABC):
     def __init__(self, share: Share, *, send: Callable[[Snapshot], None], clock: Callable[[], float]) -> None:
         self.share = share
         self.recorder = Recorder()
+        self._timeline: Timeline | None = None
         self.trouble = ""
         self.clock = clock
         self._send_snapshot = send
@@ -44,6 +46,8 @@ class Run(ABC):
         """The master has named the window: conduct the stage up to its final snapshot, in the background."""
         self.measure_at = go["measure_at"]
         self.end_at = math.inf if go["end_at"] is None else go["end_at"]
+        if go["end_at"] is not None:  # what a person ends may last for days
+            self._timeline = Timeline(started_at=go["started_at"], measure_at=go["measure_at"], end_at=go["end_at"])
         self._conductor = gevent.spawn(self._conduct, go["started_at"])
 
     def cut(self) -> None:
@@ -70,8 +74,10 @@ class Run(ABC):
             # Only the first request was due at the visit's time: the later ones follow from the answers.
             lag_seconds = 0.0 if visit.requests else visit.lag_seconds
             visit.requests += 1
+        error = classify(exception, getattr(response, "status_code", 0) or 0)
+        self.note(now, error, lag_seconds + service_seconds)
         self.recorder.request(
-            classify(exception, getattr(response, "status_code", 0) or 0),
+            error,
             counted=visit is not None and self.counts(visit, now),
             ended_in_window=self.in_window(now),
             latency_seconds=lag_seconds + service_seconds,
@@ -79,6 +85,15 @@ class Run(ABC):
             pod=str(pod) if pod else UNKNOWN,
             process=f"{pod or UNKNOWN}/{process}" if process else UNKNOWN,
         )
+
+    def note(self, ended_at: float, error: ErrorClass | None, latency_seconds: float = 0.0) -> None:
+        """Keep an answer or a failure in the timeline; what ends before the stage begins is not in it."""
+        if self._timeline is None:
+            return
+        if error is None:
+            self._timeline.answered(ended_at, latency_seconds)
+        else:
+            self._timeline.failed(ended_at)
 
     def _conduct(self, started_at: float) -> None:
         self.start_arrivals(started_at)
@@ -102,6 +117,7 @@ class Run(ABC):
             gevent.sleep(0.01)
         for visit in self.in_flight.values():
             if visit.began:
+                self.note(self.clock(), "timeout")
                 self.recorder.request("timeout", counted=visit.counted, ended_in_window=False)
             elif visit.counted:
                 self.recorder.dropped()
@@ -122,6 +138,7 @@ class Run(ABC):
                 "trouble": self.trouble,
                 "window_seconds": max(min(self.clock(), self.end_at) - self.measure_at, 0.0),
                 "record": self.recorder.record(),
+                "timeline": self._timeline.steps() if final and self._timeline is not None else [],
                 "host": self._usage.host,
                 "cpu_fraction": used.cpu_fraction,
                 "throttled_seconds": used.throttled_seconds,

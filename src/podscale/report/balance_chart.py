@@ -92,7 +92,7 @@ def _chance_layer(stages: list[Stage], y: alt.Y) -> alt.Chart:
         )
     layer: alt.Chart = (
         frame.chart(rows)
-        .mark_bar(height=14, aria=False)
+        .mark_bar(height=14, aria=False, stroke=style.GREY, strokeWidth=0.8)
         .encode(
             x=alt.X("low:Q"),
             x2="high:Q",

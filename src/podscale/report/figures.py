@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from podscale.analysis import words
+from podscale.analysis.intervals import mean_interval
 from podscale.analysis.queueing import random_choice_quantile, shared_queue_quantile
 from podscale.sweep.results import Result, Stage
 
@@ -69,11 +70,21 @@ def load(stage: Stage) -> str:
 
 def capacity_by_size(result: Result, topology: str = "pods") -> dict[int, float]:
     """Mean throughput per second of the valid capacity stages, by size."""
+    return {size: fmean(values) for size, values in _valid_rates(result, topology).items()}
+
+
+def capacity_intervals(result: Result) -> dict[int, tuple[float, float]]:
+    """Where that mean lies with 95 % confidence, of the sizes with repeats enough to tell."""
+    found = {size: mean_interval(values) for size, values in _valid_rates(result, "pods").items()}
+    return {size: interval for size, interval in found.items() if interval is not None}
+
+
+def _valid_rates(result: Result, topology: str) -> dict[int, list[float]]:
     rates: dict[int, list[float]] = {}
     for stage in result.stages:
         if stage.purpose == "capacity" and stage.topology == topology and stage.valid and stage.throughput_per_second:
             rates.setdefault(stage.size, []).append(stage.throughput_per_second)
-    return {size: fmean(values) for size, values in sorted(rates.items())}
+    return dict(sorted(rates.items()))
 
 
 def efficiency(result: Result, stage: Stage) -> float | None:
@@ -131,6 +142,14 @@ def _shares(answers: dict[str, int], parts: int, what: str) -> dict[str, int]:
     counts = {name: count for name, count in answers.items() if name != UNKNOWN_POD}
     silent = parts - len(counts) if counts else 0
     return counts | {f"silent {what} {index + 1}": 0 for index in range(silent)}
+
+
+def throttled_share(stage: Stage) -> float | None:
+    """Of the quota periods, those in which pods were stopped; None without a quota."""
+    throttled = stage.throttled
+    if not throttled.periods or throttled.throttled_periods is None:
+        return None
+    return throttled.throttled_periods / throttled.periods
 
 
 def verdict(code: str) -> str:

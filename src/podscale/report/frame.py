@@ -5,9 +5,10 @@ from typing import Any
 
 import altair as alt
 
-from podscale.report import figures, style
+from podscale.report import cells, figures, style
 from podscale.sweep.results import Result, Stage
 
+NOTHING = "podscale_nothing"  # under `usermeta` of a chart without data: the reason
 WIDE = 960  # pixels, of the whole chart: a page, a README
 NARROW = 360  # a telephone
 _PIXELS_PER_CHARACTER = 9.6  # of a title, in the widest of the fonts that a reader may have
@@ -34,7 +35,7 @@ def _asked(stages: list[Stage]) -> list[str]:
     if not stages:
         return []
     asked = stages[0].asked
-    work = [asked.scenario, *(f"{key} {value}" for key, value in asked.options.items())]
+    work = [asked.scenario, *(f"{key} {cells.plain(key, value)}" for key, value in asked.options.items())]
     return [", ".join(work), f"connections: {asked.connections}"]
 
 
@@ -54,6 +55,6 @@ def nothing(reason: str, width: int) -> alt.Chart:
     layer: alt.Chart = (
         chart([{}])
         .mark_text(text=lines, fontSize=14, color=style.MUTED, lineHeight=20)
-        .properties(width=width - 60, height=160)
+        .properties(width=width - 60, height=160, usermeta={NOTHING: reason})
     )
     return layer

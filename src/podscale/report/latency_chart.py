@@ -120,7 +120,7 @@ def _goal_layers(slo_seconds: float | None, axis: alt.Y) -> list[alt.Chart]:
     label = f"goal: p99 <= {words.milliseconds(slo_seconds)}"
     return [
         line.mark_rule(color=style.ORANGE, strokeDash=[5, 4], strokeWidth=1.6, aria=False),
-        line.mark_text(text=label, color=style.ORANGE, align="right", dy=-7, fontSize=12).encode(x=alt.value("width")),
+        line.mark_text(text=label, color=style.RUST, align="right", dy=-7, fontSize=12).encode(x=alt.value("width")),
     ]
 
 

@@ -37,7 +37,7 @@ def scaling(result: Result, width: int, background: str = "white") -> dict[str, 
     lines = _lines(result)
     # Up and left of a scaling curve there is room, unless the chart is small.
     place: Literal["top", "top-left"] = "top-left" if width >= frame.WIDE else "top"
-    layers = [*_line_layers(lines, stages, place), _point_layer(stages)]
+    layers = [*_line_layers(lines, stages, place), *_interval_layers(result, stages), _point_layer(stages)]
     chart = alt.layer(*layers).properties(width=width - 110, height=min(400, int(width * 0.8)))
     return frame.titled(chart, result, _title(result), width, background)
 
@@ -79,6 +79,22 @@ def _point_layer(stages: list[Stage]) -> alt.Chart:
         )
     )
     return layer
+
+
+def _interval_layers(result: Result, stages: list[Stage]) -> list[alt.Chart]:
+    """Where the mean of each size lies, with 95 % confidence: a bar with ends, beside the marks of the repeats."""
+    intervals = figures.capacity_intervals(result)
+    if not intervals:
+        return []
+    rows = [{"size": size, "throughput": low, "high": high} for size, (low, high) in intervals.items()]
+    x, y = _size_axis(stages), _throughput_axis()
+    bars = frame.chart(rows).mark_rule(color=style.INK, strokeWidth=1.4, aria=False, xOffset=12)
+    ends = frame.chart(rows).mark_tick(color=style.INK, orient="horizontal", size=10, aria=False, xOffset=12)
+    return [
+        bars.encode(x=x, y=y, y2="high:Q"),
+        ends.encode(x=x, y=y),
+        ends.encode(x=x, y=alt.Y("high:Q", title="requests answered per second")),
+    ]
 
 
 def _line_layers(lines: list[Rows], stages: list[Stage], place: Literal["top", "top-left"]) -> list[alt.Chart]:

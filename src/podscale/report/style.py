@@ -16,6 +16,7 @@ MUTED = "#57606a"
 GRID = "#e3e6ea"
 BLUE = "#0072b2"
 ORANGE = "#d55e00"
+RUST = "#a34400"  # orange for text, which needs more contrast than a mark
 GREEN = "#009e73"
 PURPLE = "#aa4499"
 GREY = "#6e7781"
@@ -26,7 +27,7 @@ VEGA_LITE = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 
 
 def finish(chart: Any, title: list[str], subtitle: list[str], background: str = "white") -> dict[str, Any]:
-    """The chart's Vega-Lite specification, with its title, the conditions below it, and the common type."""
+    """The chart's Vega-Lite specification, with its title and the conditions below it, if it has one."""
     heading = alt.TitleParams(
         text=title,
         subtitle=subtitle,
@@ -42,7 +43,9 @@ def finish(chart: Any, title: list[str], subtitle: list[str], background: str = 
     )
     specification: dict[str, Any] = (
         chart.properties(
-            title=heading, background=background, padding={"left": 22, "right": 14, "top": 14, "bottom": 14}
+            background=background,
+            padding={"left": 22, "right": 14, "top": 14, "bottom": 14},
+            **({"title": heading} if title else {}),
         )
         .configure(font=FONT)
         .configure_view(stroke=None)

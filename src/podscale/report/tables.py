@@ -192,10 +192,7 @@ def _theories(result: Result) -> list[Column]:
 
 
 def _throttled_share(stage: Stage) -> str:
-    throttled = stage.throttled
-    if not throttled.periods or throttled.throttled_periods is None:
-        return cells.UNKNOWN
-    return cells.percent(throttled.throttled_periods / throttled.periods)
+    return cells.percent(figures.throttled_share(stage))
 
 
 _COSTS = (

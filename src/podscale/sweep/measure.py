@@ -14,6 +14,7 @@ from podscale.sweep.plan import Plan, StagePlan
 from podscale.sweep.results import Generator, Latency, Stage
 from podscale.sweep.scrape import PodReading, usage
 from podscale.sweep.targets import NotReachedError, Target
+from podscale.sweep.timeline import Timeline
 from podscale.sweep.verdict import Facts, judge
 from podscale.sweep.window import WindowWatch
 
@@ -199,6 +200,7 @@ def with_load(stage: Stage, report: StageReport, pods: AbstractSet[str] = frozen
         client_requests=sum(report["total_requests_by_pod"].values())
         - old_answers(report["total_requests_by_pod"], pods),
         generator=msgspec.convert(report["generator"], Generator),
+        timeline=msgspec.convert(report.get("timeline"), Timeline | None),
     )
 
 

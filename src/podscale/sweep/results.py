@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from podscale.sweep.timeline import Timeline
+
 SCHEMA_VERSION = 1
 RESULT_FILE = "result.json"
 
@@ -161,6 +163,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     generator: Generator | None = None
     ready_seconds: float | None = None
     recovery: Recovery | None = None
+    timeline: Timeline | None = None
     verdicts: list[Verdict] = []
     valid: bool
 

@@ -21,7 +21,7 @@ from podscale.sweep.results import (
     Verdict,
 )
 from podscale.sweep.topologies import TOPOLOGIES, Base
-from tests.report import samples
+from tests.report import parts, samples
 
 RATE = 16.0
 BASE = Base(cpu_cores=0.25, memory_bytes=128_000_000, quota=True)
@@ -147,8 +147,8 @@ def stage(
         latency_seconds=Latency(p50=p50, p90=p99 * 0.8, p99=p99, p999=p99 * 1.1, max=p99 * 1.2, mean=p50 * 1.2),
         service_seconds=Latency(p50=p50, p90=p99 * 0.8, p99=p99, p999=p99 * 1.1, max=p99 * 1.2, mean=p50 * 1.2),
         errors={"reset": 3} if purpose == "recovery" else {},
-        requests_by_pod=samples.shared_out(requests, budget.pods, chance),
-        requests_by_process=samples.shared_out(requests, budget.processes, chance),
+        requests_by_pod=parts.shared_out(requests, budget.pods, chance),
+        requests_by_process=parts.shared_out(requests, budget.processes, chance),
         client_requests=requests,
         server_requests=requests,
         cpu_seconds=requests * 0.051,

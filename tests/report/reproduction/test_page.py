@@ -22,6 +22,7 @@ def test_a_row_tells_the_article_ours_the_ratio_and_why_they_differ() -> None:
         assert words in page.text
     assert page.tables["All rows"][1] == ["blocking", "the last takes three jobs", "2.7", "3", "2.8 to 3.4", "yes"]
     assert "n pods does not count: 2.0 of 2 cores busy" in page.text
+    assert "podscale reproduce blocking worker primes memory" in page.text
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.__name__)

@@ -1,7 +1,7 @@
 """`report.html` of the articles' rows: one file that needs no network and runs no script."""
 
 from podscale.report import cells, frame, style
-from podscale.report.page import environment
+from podscale.report.page import again, environment
 from podscale.report.reproduction import shown
 from podscale.report.reproduction.charts import picture
 from podscale.sweep.reproduce.results import Reproduction, RowResult
@@ -14,6 +14,7 @@ def reproduction_page(result: Reproduction) -> str:
         headline=shown.summary(result) if result.rows else "No row was measured.",
         conditions=shown.conditions(result),
         pictures={row.row: _both_widths(row) for row in result.rows},
+        again=again(result.asked),
         shown=shown,
         cells=cells,
     )
