@@ -60,3 +60,13 @@ def test_three_repeats_have_an_interval_and_two_have_none() -> None:
     assert len(bars[0]) == 12
     assert all(row["throughput"] < row["high"] for row in bars[0])
     assert not any("high" in rows[0] for rows in scaling(samples.mixed(), frame.WIDE)["datasets"].values())
+
+
+def test_a_fitted_law_has_a_band_and_a_straight_line_has_none() -> None:
+    """Around the whole curve, and no further than what was measured."""
+    bands = [rows for rows in scaling(samples.mixed(), frame.WIDE)["datasets"].values() if "top" in rows[0]]
+    assert len(bands) == 1
+    assert (bands[0][0]["size"], bands[0][-1]["size"]) == (1, 4)
+    assert all(row["throughput"] < row["top"] for row in bands[0])
+    alone = scaling(samples.one_size(), frame.WIDE)["datasets"].values()
+    assert not any("top" in rows[0] for rows in alone)

@@ -104,6 +104,18 @@ def throughput_per_second(
     return coefficients["lambda"] * size / (1 + sigma * (size - 1) + kappa * size * (size - 1))
 
 
+def slopes(law: Law, coefficients: Mapping[str, float], names: Sequence[str], sizes: Floats) -> Floats:
+    """How the throughput at each size (rows) changes with each of the named coefficients (columns)."""
+    rate = np.asarray(throughput_per_second(law, coefficients, sizes))
+    per_lambda = rate / coefficients["lambda"]
+    columns = {
+        "lambda": per_lambda,
+        "sigma": -rate * per_lambda / sizes * (sizes - 1),
+        "kappa": -rate * per_lambda * (sizes - 1),
+    }
+    return np.stack([columns[name] for name in names], axis=1)
+
+
 def _what_is_missing(law: Law, sizes: Sequence[int], throughputs: Sequence[float]) -> str:
     """The reason to refuse, or an empty string."""
     shape = _SHAPES[law]

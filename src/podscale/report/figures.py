@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from podscale.analysis import words
-from podscale.analysis.intervals import mean_interval
+from podscale.analysis.intervals import curve_band, mean_interval
 from podscale.analysis.queueing import random_choice_quantile, shared_queue_quantile
+from podscale.analysis.scaling import Floats, Law
 from podscale.sweep.results import Result, Stage
 
 UNKNOWN_POD = "unknown"
@@ -77,6 +78,19 @@ def capacity_intervals(result: Result) -> dict[int, tuple[float, float]]:
     """Where that mean lies with 95 % confidence, of the sizes with repeats enough to tell."""
     found = {size: mean_interval(values) for size, values in _valid_rates(result, "pods").items()}
     return {size: interval for size, interval in found.items() if interval is not None}
+
+
+def fit_band(result: Result, at_sizes: Floats) -> tuple[Law, Floats, Floats] | None:
+    """Lows and highs of the curve of the fitted law with most coefficients, 95 %; None where there is none to show."""
+    fitted = [fit for fit in result.fits if fit.coefficients and fit.law != "linear"]
+    rates = _valid_rates(result, "pods")
+    if not fitted or not rates:
+        return None
+    fit = fitted[-1]
+    points = [(size, rate) for size, values in rates.items() for rate in values]
+    sizes, throughputs = zip(*points, strict=True)
+    band = curve_band(fit.law, fit.coefficients or {}, sizes, throughputs, at_sizes)
+    return None if band is None else (fit.law, *band)
 
 
 def _valid_rates(result: Result, topology: str) -> dict[int, list[float]]:

@@ -43,7 +43,8 @@ TEXTS = {
     "scaling": Text(
         "Scaling",
         "Throughput of saturated pods. Each mark is one stage; lines end where the measurement ends. A bar beside the "
-        "marks is the 95% interval of their mean by Student's t, where a size was measured three times or more.",
+        "marks is the 95% interval of their mean by Student's t, where a size was measured three times or more; the "
+        "band is where the curve of the fitted law with most coefficients lies with 95% confidence.",
         "Stages",
     ),
     "latency": Text(

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from podscale.analysis import words
-from podscale.analysis.scaling import throughput_per_second
+from podscale.analysis.scaling import Floats, throughput_per_second
 from podscale.report import figures, frame, style
 from podscale.report.frame import Rows
 from podscale.sweep.results import Fit, Result, Stage
@@ -37,7 +37,8 @@ def scaling(result: Result, width: int, background: str = "white") -> dict[str, 
     lines = _lines(result)
     # Up and left of a scaling curve there is room, unless the chart is small.
     place: Literal["top", "top-left"] = "top-left" if width >= frame.WIDE else "top"
-    layers = [*_line_layers(lines, stages, place), *_interval_layers(result, stages), _point_layer(stages)]
+    layers = [*_line_layers(lines, stages, place), *_band_layers(result, stages)]
+    layers += [*_interval_layers(result, stages), _point_layer(stages)]
     chart = alt.layer(*layers).properties(width=width - 110, height=min(400, int(width * 0.8)))
     return frame.titled(chart, result, _title(result), width, background)
 
@@ -79,6 +80,19 @@ def _point_layer(stages: list[Stage]) -> alt.Chart:
         )
     )
     return layer
+
+
+def _band_layers(result: Result, stages: list[Stage]) -> list[alt.Chart]:
+    """Where the curve of the law with most coefficients lies, with 95 % confidence."""
+    at = _sizes_between(list(figures.capacity_by_size(result)))
+    band = figures.fit_band(result, at)
+    if band is None:
+        return []
+    law, lows, highs = band
+    found = zip(at.tolist(), lows.tolist(), highs.tolist(), strict=True)
+    rows = [{"size": size, "throughput": low, "top": high} for size, low, high in found]
+    area = frame.chart(rows).mark_area(color=_LINES[law][0], opacity=0.18, aria=False)
+    return [area.encode(x=_size_axis(stages), y=_throughput_axis(), y2="top:Q")]
 
 
 def _interval_layers(result: Result, stages: list[Stage]) -> list[alt.Chart]:
@@ -150,10 +164,14 @@ def _lines(result: Result) -> list[Rows]:
     lines = [_ideal(result, sizes)]
     for fit in result.fits:
         if fit.law != "linear" and fit.coefficients:
-            at = np.linspace(min(1, *sizes), max(sizes), 80)
+            at = _sizes_between(sizes)
             fitted = np.asarray(throughput_per_second(fit.law, fit.coefficients, at))
             lines.append(_rows(fit.law, _law_name(fit), at.tolist(), fitted.tolist()))
     return lines
+
+
+def _sizes_between(sizes: list[int]) -> Floats:
+    return np.linspace(min([1, *sizes]), max([1, *sizes]), 80)
 
 
 def _ideal(result: Result, sizes: list[int]) -> Rows:
