@@ -6,7 +6,6 @@ the metrics API, see `foreign`.
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from podscale import contract
@@ -19,6 +18,7 @@ from podscale.sweep.kubernetes.workload import Workload, find_alone, pods_of
 from podscale.sweep.scrape import PodReading
 from podscale.sweep.targets import TargetError
 from podscale.sweep.watch.counts import Counts, parse
+from podscale.sweep.watch.errands import side_by_side
 from podscale.sweep.watch.rates import Seen
 from podscale.sweep.watch.sources import Glance, check_size
 
@@ -45,7 +45,6 @@ class Deployed:
         self._foreign: dict[str, list[Counts]] = {}
         self._foreign_until = 0.0
         self._refused: str | None = None
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read-pods")
 
     def look(self) -> Glance:
         """A row for each pod that the Deployment's selector matches."""
@@ -77,7 +76,6 @@ class Deployed:
 
     def close(self) -> None:
         """Let connections go."""
-        self._readers.shutdown(cancel_futures=True)
         self._api.close()
 
     def _wanted(self) -> int:
@@ -91,7 +89,7 @@ class Deployed:
         if self._workload.admin_port is None:
             self._read_foreign([pod for pod in pods if waiting.name(pod) in running], running)
             return [self._foreign.get(waiting.name(pod), []) for pod in pods]
-        read = self._readers.map(lambda pod: self._own(waiting.name(pod), running), pods)
+        read = side_by_side(lambda pod: self._own(waiting.name(pod), running), pods, READERS)
         return [[] if found is None else [found] for found in read]
 
     def _own(self, pod: str, running: set[str]) -> Counts | None:
