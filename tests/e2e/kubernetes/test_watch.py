@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.commands import podscale
 from tests.e2e.kubernetes.release import Release
 from tests.e2e.kubernetes.sweeping import of
@@ -33,6 +35,27 @@ def test_pods_under_load_are_seen_and_scaled(shared: Release) -> None:
         assert shared.replicas() == 2
         screen.press("q")
         assert screen.ended(15) == 0
+    shared.scale(1)
+
+
+def test_a_size_that_came_meanwhile_is_not_overwritten(shared: Release) -> None:
+    """Somebody scales while the question stands: the yes is refused with both numbers. Old versions are conflicts."""
+    command = shared.cluster.command(*WATCH, *of(shared))
+    with terminal(command, shared.cluster.environment(), columns=120, lines=40) as screen:
+        screen.wait_for(lambda lines: says(lines, "1 of 1 pod Ready"), 30, "the pod")
+        screen.press("+")
+        screen.wait_for(lambda lines: says(lines, "scale from 1 to 2 pods? y/n"), 10, "the question")
+        shared.kubectl("scale", f"deployment/{shared.deployment}", "--replicas=0")
+        screen.press("y")
+        refusal = f"not scaled: somebody set {shared.deployment} from 1 to 0 pods meanwhile"
+        screen.wait_for(lambda lines: says(lines, refusal), 10, "the refusal")
+        screen.press("q")
+        assert screen.ended(15) == 0
+    assert shared.replicas() == 0
+    old = '{"metadata": {"resourceVersion": "1"}, "spec": {"replicas": 2}}'
+    with pytest.raises(RuntimeError, match="Conflict"):
+        shared.kubectl("patch", f"deployment/{shared.deployment}", "--subresource=scale", "--type=merge", f"-p={old}")
+    assert shared.replicas() == 0
     shared.scale(1)
 
 
