@@ -43,8 +43,6 @@ class Deployed:
         self._most = most
         self._seen_replicas = workload.replicas
         self._nodes = foreign.Nodes(api, workload)
-        self._averages = foreign.Nodes(api, workload, kubelets=False)
-        self._counted: set[str] = set()  # of which a kubelet has counters: the two must not be mixed
         self._foreign: dict[str, list[Counts]] = {}
         self._foreign_until = 0.0
         self._refused: str | None = None
@@ -130,17 +128,12 @@ class Deployed:
         return parse(reply.text, time.monotonic(), own_cgroup=True) if reply.status == 200 else None
 
     def _read_foreign(self, pods: Sequence[Object], running: set[str]) -> None:
-        """Kubelets first; some do not name the containers of their pods, which the metrics API knows all the same."""
         if time.monotonic() < self._foreign_until:
             return
         self._foreign_until = time.monotonic() + FOREIGN_SECONDS
         self._nodes.follow(pods)
-        readings = [reading for reading in self._nodes.read(running) if reading.cpu_seconds is not None]
-        self._counted |= {reading.pod for reading in readings}
-        if running - self._counted:
-            readings += self._averages.read(running - self._counted)
         fresh: dict[str, list[Counts]] = {}
-        for reading in readings:
+        for reading in self._nodes.read(running):
             if reading.cpu_seconds is not None:
                 fresh.setdefault(reading.pod, []).append(foreign_counts(reading))
         oldest = self._api.now() - STALE_SECONDS
