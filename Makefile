@@ -35,11 +35,13 @@ check: $(VENV)/.dev ## lint, format, types, the arrows between the rooms
 bench: $(VENV)/.dev ## time the pod against bare Starlette, weigh an idle pod
 	$(BIN)/python -m benchmarks.pod $(ARGS)
 
-pictures: setup ## measure this machine for the pictures and the sentence in README.md
+pictures: $(VENV)/.dev ## measure this machine for the pictures and the sentence in README.md
 	rm -rf results/example
 	$(BIN)/podscale sweep --stage-seconds 15 --repeats 3 --out results/example
 	mkdir -p docs/example
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
+	$(BIN)/python -m tests.pictures.watch
+	$(BIN)/python -m tests.pictures.locust
 
 articles: setup ## write docs/articles.md from runs of podscale reproduce (ARGS="results/local results/cluster")
 	$(BIN)/python -m podscale.report.reproduction $(ARGS) > docs/articles.md.partial

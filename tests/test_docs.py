@@ -14,6 +14,7 @@ from podscale.sweep.reproduce.rows import ROWS
 
 TOP = Path(__file__).parents[1]
 EXAMPLE = TOP / "docs" / "example"
+PICTURES = TOP / "docs" / "pictures"
 README = (TOP / "README.md").read_text()
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("loadtest/*.md")])
 
@@ -92,6 +93,21 @@ def test_the_example_in_the_readme_is_a_real_result() -> None:
     for picture in ("scaling.png", "latency.png"):
         assert (EXAMPLE / picture).read_bytes().startswith(b"\x89PNG")
         assert f"docs/example/{picture}" in README
+
+
+def test_the_pictures_are_small_and_ask_nothing_of_the_network() -> None:
+    """Each is shown in README.md; an SVG names no address but the one of its format, and has the text beside it."""
+    pictures = sorted([*PICTURES.glob("*.svg"), *PICTURES.glob("*.png")])
+    assert len(pictures) >= 2
+    for picture in pictures:
+        assert f"]({picture.relative_to(TOP)})" in README
+        assert picture.stat().st_size < 300_000
+    drawn, text = (PICTURES / "watch.svg").read_text(), (PICTURES / "watch.txt").read_text()
+    drawn = drawn.replace("http://www.w3.org/2000/svg", "").replace("&#160;", " ")
+    assert re.findall(r"(?:url|href)\W+https?:|@import|@font-face", drawn) == []
+    shown = " ".join(re.findall(r">([^<]+)</text>", drawn))
+    for line in text.splitlines():
+        assert set(line.split()) <= set(shown.split()) | set(drawn.split()), line
 
 
 def test_the_version_stands_in_one_place_and_in_the_changelog() -> None:
