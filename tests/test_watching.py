@@ -151,6 +151,19 @@ def test_a_slow_source_holds_no_key() -> None:
     assert f"sort: {SORTS[1]}" in picture
 
 
+def test_an_order_without_an_answer_is_told_at_the_end() -> None:
+    """A yes that stands behind a slow reading when `q` ends the table is not lost in silence."""
+    source = Slow()
+    source.may_answer.set()
+    _, picture = ended_by(source, [(0.3, "+"), (0.6, "hang"), (1.3, "y"), (1.5, "q")])
+    assert "ended before there was an answer to 3 pods: look whether it was scaled" in picture
+    source = Slow()
+    source.may_answer.set()
+    _, picture = ended_by(source, [(0.3, "+"), (0.6, "y"), (0.8, "q")])
+    assert "ended before" not in picture
+    assert source.size == 3
+
+
 def test_a_late_reading_says_how_old_the_one_before_is() -> None:
     """Only while it is late: the title has the age then, and the rows stay."""
     source = Slow()

@@ -48,6 +48,7 @@ class Keys:
         self._ask = ask
         self._looking_for: int | None = None  # the change that was asked for, while it is found out who owns the size
         self._asked: int | None = None
+        self._ordered: int | None = None  # after a yes, until the source has answered
         self._now = 0
         self._said = ""
         self._said_for = 0
@@ -60,6 +61,7 @@ class Keys:
         elif self._asked is not None:
             size, self._asked = self._asked, None
             if key in YES:
+                self._ordered = size
                 self._say(f"asking for {words.pods(size)}")
                 self._ask(partial(self._scale, size), self._answered)
             else:
@@ -80,6 +82,12 @@ class Keys:
         if self._looking_for is not None:
             return "looking whether an autoscaler or a sweep owns the size"
         return self._said or f"+ - scale   s sort: {self.sort}   n p page   q quit"
+
+    def left_open(self) -> str | None:
+        """What to say at the end of an order that has had no answer."""
+        if self._ordered is None:
+            return None
+        return f"ended before there was an answer to {words.pods(self._ordered)}: look whether it was scaled"
 
     def looked(self) -> None:
         """Another reading has come: what was said has been read after two of them."""
@@ -111,6 +119,7 @@ class Keys:
         return size
 
     def _answered(self, size: "Future[int]") -> None:
+        self._ordered = None
         try:
             self._say(f"asked for {words.pods(size.result())}")
         except TargetError as error:
@@ -176,8 +185,11 @@ def live(source: Source, console: Console, *, interval_seconds: float, count: in
                     drawn = state
     finally:
         errands.stop(PATIENCE_SECONDS)
+    errands.hear()
     if readings.newest is not None:
         console.print(shown.block(shown.ordered(readings.newest, keys.sort), console.width))
+    if (left_open := keys.left_open()) is not None:
+        console.print(left_open, markup=False)
 
 
 def lines(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:
