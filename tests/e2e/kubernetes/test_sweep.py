@@ -133,3 +133,5 @@ def test_a_service_that_is_not_ours(release: Release, locust_image: str, tmp_pat
     (stage,) = results.load(command.out).stages
     assert stage.cpu_seconds is not None
     assert 1 < stage.cpu_seconds < 7
+    assert stage.memory_bytes is not None
+    assert stage.memory_bytes > 2**20

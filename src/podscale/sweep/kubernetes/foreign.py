@@ -111,7 +111,10 @@ class Nodes:
         cores, memory_bytes = quantity(used.get("cpu")), quantity(used.get("memory"))
         covered_from = at - duration(metrics["window"])
         began, before = self._used.get(pod, (covered_from, 0.0))
-        if cores is None or at <= began:
+        if cores is None:
+            return
+        if at <= began:  # nothing newer: the same point again
+            yield PodReading(pod=pod, at_seconds=began, cpu_seconds=before, memory_bytes=memory_bytes)
             return
         if covered_from - began > ROUNDED_SECONDS:
             began, before = covered_from, before - FALL_SECONDS

@@ -134,7 +134,9 @@ class Deployed:
         self._nodes.follow(pods)
         fresh: dict[str, list[Counts]] = {}
         for reading in self._nodes.read(running):
-            if reading.cpu_seconds is not None:
+            known = self._foreign.get(reading.pod)
+            newer = known is None or reading.at_seconds > known[-1].at_seconds
+            if reading.cpu_seconds is not None and newer:
                 fresh.setdefault(reading.pod, []).append(foreign_counts(reading))
         oldest = self._api.now() - STALE_SECONDS
         kept = {pod: counts for pod, counts in self._foreign.items() if counts[-1].at_seconds > oldest}
