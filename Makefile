@@ -41,6 +41,8 @@ pictures: $(VENV)/.dev ## measure this machine for the pictures and the sentence
 	mkdir -p docs/example
 	cp results/example/result.json results/example/scaling.png results/example/latency.png docs/example/
 	$(BIN)/python -m tests.pictures.report
+	$(BIN)/python -m tests.pictures.watch
+	$(BIN)/python -m tests.pictures.locust
 
 articles: setup ## write docs/articles.md from the runs in docs/articles, which full runs may replace (LOCAL=, CLUSTER=)
 	$(if $(LOCAL),mkdir -p docs/articles/local && cp $(LOCAL)/reproduce.json docs/articles/local/)

@@ -1,5 +1,6 @@
 """Tests of what the documents claim: commands, options, routes, settings, figures."""
 
+import html
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.pictures.report import SCHEMES, SCREENS
 
 TOP = Path(__file__).parents[1]
 EXAMPLE = TOP / "docs" / "example"
+PICTURES = TOP / "docs" / "pictures"
 README = (TOP / "README.md").read_text()
 DOCUMENTS = sorted([*TOP.glob("*.md"), *TOP.glob("docs/**/*.md"), *TOP.glob("loadtest/*.md")])
 
@@ -109,6 +111,18 @@ def test_the_cluster_figures_in_the_readme_are_those_of_the_kept_run() -> None:
         assert p99 is not None
         assert figure.format(words.milliseconds(p99)) in " ".join(README.split())
     assert (run.n, run.asked["base"]["cpu_cores"]) == (4, 0.25)
+
+
+def test_the_pictures_are_small_and_ask_nothing_of_the_network() -> None:
+    """Each is shown in README.md; the one that is drawn loads nothing, and has the text that lies beside it."""
+    pictures = sorted([*PICTURES.glob("*.svg"), *PICTURES.glob("*.png")])
+    assert len(pictures) >= 2
+    for picture in pictures:
+        assert f"]({picture.relative_to(TOP)})" in README
+        assert picture.stat().st_size < 300_000
+    drawn, text = (PICTURES / "watch.svg").read_text(), (PICTURES / "watch.txt").read_text()
+    assert re.findall(r"url\(\W*http|href|@import|@font-face|<script", drawn) == []
+    assert set(text.split()) <= set(html.unescape(" ".join(re.findall(r">([^<]+)</text>", drawn))).split())
 
 
 def test_the_version_stands_in_one_place_and_in_the_changelog() -> None:

@@ -1,10 +1,21 @@
 """Tests of what the keys of the live table do."""
 
+import contextlib
 import io
 import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, TextIO
+
+import pytest
+from rich.console import Console
 
 from podscale import watching
 from podscale.sweep.targets import TargetError
+from podscale.sweep.watch.errands import Then, Work
 from podscale.sweep.watch.options import SORTS
 from podscale.sweep.watch.rates import Seen
 from podscale.sweep.watch.sources import Glance
@@ -37,9 +48,31 @@ class Pretended:
         """Nothing."""
 
 
+class Slow(Pretended):
+    """Answers when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__(asks_first=True)
+        self.may_answer = threading.Event()
+
+    def look(self) -> Glance:
+        self.may_answer.wait(5)
+        return super().look()
+
+
+def at_once(work: Work, then: Then) -> None:
+    """As if everything took no time."""
+    found: Future[Any] = Future()
+    try:
+        found.set_result(work())
+    except TargetError as error:
+        found.set_exception(error)
+    then(found)
+
+
 def pressed(source: Pretended, keys: str) -> watching.Keys:
     """After these keys."""
-    found = watching.Keys(source, "name")
+    found = watching.Keys(source, "name", at_once)
     for key in keys:
         assert found.press(key)
     return found
@@ -93,6 +126,79 @@ def test_the_order_goes_round_and_q_ends() -> None:
     assert f"sort: {SORTS[1]}" in pressed(Pretended(asks_first=False), "s").line()
     assert pressed(Pretended(asks_first=False), "nnp").page == 1
     assert not keys.press("q")
+
+
+def test_keys_are_heard_while_somebody_looks_who_owns_the_size() -> None:
+    """More of the same change the number; a yes that was typed before the question is none; then it is asked."""
+    source = Pretended(asks_first=True)
+    asked: list[tuple[Work, Then]] = []
+    keys = watching.Keys(source, "name", lambda work, then: asked.append((work, then)))
+    for key in "++ys":
+        assert keys.press(key)
+    assert keys.line() == "looking whether an autoscaler or a sweep owns the size"
+    assert (keys.sort, len(asked)) == (SORTS[1], 1)
+    at_once(*asked.pop())
+    assert keys.line().startswith("scale from 2 to 4 pods? y/n")
+    assert source.size == 2
+
+
+def test_a_slow_source_holds_no_key() -> None:
+    """Its first reading takes 5 s: the table stands meanwhile, keys are answered, and `q` ends it at once."""
+    source = Slow()
+    seconds, picture = ended_by(source, [(0.3, "s"), (0.6, "q")])
+    assert seconds < 2
+    assert "waiting for the first reading" in picture
+    assert f"sort: {SORTS[1]}" in picture
+
+
+def test_an_order_without_an_answer_is_told_at_the_end() -> None:
+    """A yes that stands behind a slow reading when `q` ends the table is not lost in silence."""
+    source = Slow()
+    source.may_answer.set()
+    _, picture = ended_by(source, [(0.3, "+"), (0.6, "hang"), (1.3, "y"), (1.5, "q")])
+    assert "ended before there was an answer to 3 pods: look whether it was scaled" in picture
+    source = Slow()
+    source.may_answer.set()
+    _, picture = ended_by(source, [(0.3, "+"), (0.6, "y"), (0.8, "q")])
+    assert "ended before" not in picture
+    assert source.size == 3
+
+
+def test_a_late_reading_says_how_old_the_one_before_is() -> None:
+    """Only while it is late: the title has the age then, and the rows stay."""
+    source = Slow()
+    source.may_answer.set()
+    seconds, picture = ended_by(source, [(0.3, "hang"), (2.2, "q")])
+    assert seconds < 4
+    assert re.search(r"\d\d:\d\d:\d\d  2 of 2 pods Ready", picture)
+    assert re.search(r"\d\d:\d\d:\d\d, \ds ago  2 of 2 pods Ready", picture)
+
+
+def ended_by(source: Slow, script: list[tuple[float, str]]) -> tuple[float, str]:
+    """Seconds until the live table ended, and all that it showed; `script` says when which key comes, or a hang."""
+    begun = time.monotonic()
+
+    @contextlib.contextmanager
+    def typing(_: TextIO) -> Iterator[Callable[[float], str]]:
+        yield typed
+
+    def typed(seconds: float) -> str:
+        time.sleep(seconds)
+        if not script or time.monotonic() - begun < script[0][0]:
+            return ""
+        _, key = script.pop(0)
+        if key == "hang":
+            source.may_answer.clear()
+            return ""
+        return key
+
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=80, height=24)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watching, "keyboard", typing)
+        watching.live(source, console, interval_seconds=0.5, count=None, sort="name")
+    source.may_answer.set()
+    return time.monotonic() - begun, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue())
 
 
 def test_json_is_one_object_a_line() -> None:

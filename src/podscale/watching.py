@@ -8,6 +8,8 @@ import termios
 import time
 import tty
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from functools import partial
 from typing import TextIO
 
 import msgspec
@@ -17,6 +19,7 @@ from rich.live import Live
 from podscale.analysis import words
 from podscale.report import watch as shown
 from podscale.sweep.targets import TargetError
+from podscale.sweep.watch.errands import Errands, Then, Work
 from podscale.sweep.watch.options import SORTS
 from podscale.sweep.watch.reader import Reader
 from podscale.sweep.watch.results import Look
@@ -24,16 +27,28 @@ from podscale.sweep.watch.sources import Source
 
 QUIT = "q"
 YES = ("y", "Y", "\r", "\n")
+# How often the loop looks up from the keyboard for a reading that has come.
+TICK_SECONDS = 0.1
+# A reading that takes longer is late: from then on the title says how old the one is that is shown.
+LATE_SECONDS = 1.0
+# At the end, for a reading that is under way.
+PATIENCE_SECONDS = 0.2
 
 
 class Keys:
-    """What the keys have done so far: the order, the page, a question that waits for its answer, and what was said."""
+    """What the keys have done so far: the order, the page, a question that waits for its answer, and what was said.
 
-    def __init__(self, source: Source, sort: str) -> None:
+    The source is asked by `ask`, aside: it may take its time, and further keys are heard meanwhile.
+    """
+
+    def __init__(self, source: Source, sort: str, ask: Callable[[Work, Then], None]) -> None:
         self.sort = sort
         self.page = 0
         self._source = source
+        self._ask = ask
+        self._looking_for: int | None = None  # the change that was asked for, while it is found out who owns the size
         self._asked: int | None = None
+        self._ordered: int | None = None  # after a yes, until the source has answered
         self._now = 0
         self._said = ""
         self._said_for = 0
@@ -46,7 +61,9 @@ class Keys:
         elif self._asked is not None:
             size, self._asked = self._asked, None
             if key in YES:
-                self._scale(size)
+                self._ordered = size
+                self._say(f"asking for {words.pods(size)}")
+                self._ask(partial(self._scale, size), self._answered)
             else:
                 self._say("not scaled")
         elif key == QUIT:
@@ -62,7 +79,15 @@ class Keys:
         if self._asked is not None:
             change = f"scale from {self._now} to {words.pods(self._asked)}?"
             return f"{change} y/n, or + - for another number ({self._source.what})"
+        if self._looking_for is not None:
+            return "looking whether an autoscaler or a sweep owns the size"
         return self._said or f"+ - scale   s sort: {self.sort}   n p page   q quit"
+
+    def left_open(self) -> str | None:
+        """What to say at the end of an order that has had no answer."""
+        if self._ordered is None:
+            return None
+        return f"ended before there was an answer to {words.pods(self._ordered)}: look whether it was scaled"
 
     def looked(self) -> None:
         """Another reading has come: what was said has been read after two of them."""
@@ -71,22 +96,32 @@ class Keys:
             self._said = ""
 
     def _change(self, step: int) -> None:
+        if self._asked is not None:
+            self._asked = max(1, self._asked + step)
+        elif self._looking_for is not None:
+            self._looking_for += step
+        elif self._source.asks_first:
+            self._looking_for = step
+            self._ask(self._source.check_scaling, self._found)
+        else:
+            self._ask(lambda: self._scale(self._source.check_scaling() + step), self._answered)
+
+    def _found(self, found: "Future[int]") -> None:
+        step, self._looking_for = self._looking_for or 0, None
         try:
-            if self._asked is not None:
-                self._asked = max(1, self._asked + step)
-                return
-            self._now = self._source.check_scaling()
-            if self._source.asks_first:
-                self._asked = max(1, self._now + step)
-            else:
-                self._scale(self._now + step)
+            self._now = found.result()
+            self._asked = max(1, self._now + step)
         except TargetError as error:
             self._say(f"not scaled: {error}")
 
-    def _scale(self, size: int) -> None:
+    def _scale(self, size: int) -> int:
+        self._source.scale(size)
+        return size
+
+    def _answered(self, size: "Future[int]") -> None:
+        self._ordered = None
         try:
-            self._source.scale(size)
-            self._say(f"asked for {words.pods(size)}")
+            self._say(f"asked for {words.pods(size.result())}")
         except TargetError as error:
             self._say(f"not scaled: {error}")
 
@@ -94,25 +129,67 @@ class Keys:
         self._said, self._said_for = text, 0
 
 
+class Readings:
+    """Makes one after the other, aside, and has the newest; each is told by `made_one`."""
+
+    def __init__(self, source: Source, errands: Errands, interval_seconds: float, made_one: Callable[[], None]) -> None:
+        self.newest: Look | None = None
+        self.made = 0
+        self._what = source.what
+        self._reader = Reader(source)
+        self._errands = errands
+        self._interval_seconds = interval_seconds
+        self._made_one = made_one
+        self._asked_at: float | None = None
+        self._due = 0.0
+
+    def go_on(self) -> None:
+        """Begin the next one once it is due and the one before has come."""
+        now = time.monotonic()
+        if self._asked_at is None and now >= self._due:
+            self._asked_at, self._due = now, now + self._interval_seconds
+            self._errands.ask(lambda: self._reader.look(time.time()), self._take)
+
+    def look(self) -> Look:
+        """The newest, or one that knows nothing yet."""
+        note = "waiting for the first reading"
+        first = Look(at_seconds=time.time(), what=self._what, wanted=None, pods=[], total=None, notes=[note])
+        return self.newest or first
+
+    def old_seconds(self) -> int | None:
+        """How old the newest is, while the next one is late."""
+        late = self._asked_at is not None and time.monotonic() - self._asked_at > LATE_SECONDS
+        return int(time.time() - self.newest.at_seconds) if late and self.newest is not None else None
+
+    def _take(self, found: "Future[Look]") -> None:
+        self._asked_at = None
+        self.newest = found.result()
+        self.made += 1
+        self._made_one()
+
+
 def live(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:
     """The table in a terminal until `q`, or so many readings; the last one stays to be seen afterwards."""
-    reader, keys = Reader(source), Keys(source, sort)
-    looks, goes_on = 0, True
-    look = reader.look(time.time())
-    with keyboard(sys.stdin) as pressed, Live(console=console, screen=True, auto_refresh=False) as screen:
-        while goes_on:
-            due = time.monotonic() + interval_seconds
-            _show(screen, look, keys)
-            while goes_on and (left := due - time.monotonic()) > 0:
-                for key in pressed(left):
-                    goes_on = goes_on and keys.press(key)
-                    _show(screen, look, keys)
-            if goes_on:
-                look = reader.look(time.time())
-                keys.looked()
-                looks += 1
-                goes_on = count is None or looks < count
-    console.print(shown.block(shown.ordered(look, keys.sort), console.width))
+    errands = Errands()
+    keys = Keys(source, sort, errands.ask)
+    readings = Readings(source, errands, interval_seconds, keys.looked)
+    drawn = None
+    try:
+        with keyboard(sys.stdin) as pressed, Live(console=console, screen=True, auto_refresh=False) as screen:
+            while (count is None or readings.made <= count) and all(map(keys.press, pressed(TICK_SECONDS))):
+                errands.hear()
+                readings.go_on()
+                state = readings.made, readings.old_seconds(), keys.sort, keys.page, keys.line()
+                if state != drawn:
+                    _show(screen, readings, keys)
+                    drawn = state
+    finally:
+        errands.stop(PATIENCE_SECONDS)
+    errands.hear()
+    if readings.newest is not None:
+        console.print(shown.block(shown.ordered(readings.newest, keys.sort), console.width))
+    if (left_open := keys.left_open()) is not None:
+        console.print(left_open, markup=False)
 
 
 def lines(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:
@@ -140,10 +217,10 @@ def _looks(source: Source, interval_seconds: float, count: int | None) -> Iterat
         done += 1
 
 
-def _show(screen: Live, look: Look, keys: Keys) -> None:
-    size = screen.console.size
+def _show(screen: Live, readings: Readings, keys: Keys) -> None:
+    size, look = screen.console.size, readings.look()
     page = shown.page(shown.ordered(look, keys.sort), size.height, keys.page)
-    screen.update(shown.screen(look, page, size.width, keys.line()), refresh=True)
+    screen.update(shown.screen(look, page, size.width, keys.line(), readings.old_seconds()), refresh=True)
 
 
 @contextlib.contextmanager

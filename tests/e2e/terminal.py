@@ -40,9 +40,12 @@ class Terminal:
 
     def lines(self) -> list[str]:
         """The newest picture that is whole, or what was printed so far."""
+        return [line.rstrip() for line in _ESCAPE.sub("", self.painted()).replace("\r", "").splitlines()]
+
+    def painted(self) -> str:
+        """The same with its colours, as escape sequences."""
         pictures = self._text.split(_HOME)
-        picture = pictures[-2] if len(pictures) > 2 else pictures[-1]
-        return [line.rstrip() for line in _ESCAPE.sub("", picture).replace("\r", "").splitlines()]
+        return pictures[-2] if len(pictures) > 2 else pictures[-1]
 
     def everything(self) -> str:
         """All that was printed."""

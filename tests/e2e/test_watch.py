@@ -89,6 +89,24 @@ def test_json_has_one_object_for_each_reading(tmp_path: Path) -> None:
         assert command.process.wait(10) == 128 + signal.SIGTERM
 
 
+def test_a_pod_that_hangs_holds_no_key(tmp_path: Path) -> None:
+    """Its reading takes four seconds: meanwhile the title says how old the one before is, keys work, and `q` ends."""
+    with (
+        running_pod(tmp_path) as pod,
+        terminal([*WATCH, f"--url={pod.admin_url}", "--interval=0.5"], os.environ) as screen,
+    ):
+        shown(screen, "1 of 1 pod Ready")
+        pod.process.send_signal(signal.SIGSTOP)
+        old = re.compile(r"^\d\d:\d\d:\d\d, [12]s ago  1 of 1 pod Ready")
+        screen.wait_for(lambda lines: any(old.search(line) for line in lines), 15, "the age of the reading")
+        begun = time.monotonic()
+        screen.press("s")
+        shown(screen, "sort: cpu")
+        screen.press("q")
+        assert screen.ended(15) == 0
+        assert time.monotonic() - begun < 2
+
+
 def test_64_pods_stay_readable_and_cheap() -> None:
     """All 64 pods are read, as many as fit are shown with the total; it costs less than a tenth of a core."""
     with terminal([*WATCH, "--start=64"], os.environ) as screen:

@@ -77,10 +77,10 @@ def block(look: Look, width: int) -> RenderableType:
     return Group(_title(look), *_table(look, look.pods, width), *notes, Text(LEGEND), Text(""))
 
 
-def screen(look: Look, page: Page, width: int, last_line: str) -> RenderableType:
-    """What is seen at once; `last_line` says the keys, asks or answers."""
+def screen(look: Look, page: Page, width: int, last_line: str, old_seconds: float | None = None) -> RenderableType:
+    """What is seen at once; `last_line` says the keys, asks or answers, `old_seconds` how late the next reading is."""
     notes = [Text(note, style="yellow", no_wrap=True, overflow="crop") for note in look.notes]
-    lines = [_title(look), *_table(look, page.rows, width), *notes]
+    lines = [_title(look, old_seconds), *_table(look, page.rows, width), *notes]
     if page.pages > 1:
         lines.append(Text(f"page {page.number} of {page.pages}, {words.pods(len(look.pods))}", style="dim"))
     return Group(*lines, Text(LEGEND, style="dim", no_wrap=True, overflow="crop"), Text(last_line, style="bold"))
@@ -123,14 +123,16 @@ def short_names(names: Sequence[str], width: int) -> list[str]:
     return ["-".join(part[common:])[-width:] for part in parts]
 
 
-def _title(look: Look) -> Text:
+def _title(look: Look, old_seconds: float | None = None) -> Text:
+    old = "" if old_seconds is None else f", {_age(old_seconds)} ago"
     clock = time.strftime("%H:%M:%S", time.localtime(look.at_seconds))
     if look.total is None:
         size = "pods unknown"
     else:
         asked = "" if look.wanted in {None, look.total.pods} else f", {look.wanted} asked for"
         size = f"{look.total.ready} of {words.pods(look.total.pods)} Ready{asked}"
-    return Text(f"{clock}  {size}  {look.what}", style="bold", no_wrap=True, overflow="crop")
+    figures = f"  {size}  {look.what}"
+    return Text.assemble(clock, (old, "yellow"), figures, style="bold", no_wrap=True, overflow="crop")
 
 
 def _table(look: Look, rows: Sequence[PodRow], width: int) -> list[RenderableType]:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 from podscale.contract import WORKERS_PATH
 from tests.browser import chromium, visit
 from tests.e2e.kubernetes.release import Release
+from tests.locust_page import start
 from tests.processes import wait_until
 
 # A pod with far too much to do does not mind.
@@ -80,16 +81,6 @@ def browser_in(release: Release, folder: Path) -> Iterator[Browser]:
     """Chromium, started where the port is forwarded to."""
     with chromium(release.cluster.command(), folder) as browser:
         yield browser
-
-
-def start(page: Page, rate: float) -> None:
-    """Fill Locust's start form with a rate, and start."""
-    page.get_by_label("Number of users").fill("1")
-    custom = page.get_by_text("Custom parameters")
-    if custom.count():
-        custom.first.click()
-    page.get_by_label("Rate", exact=False).last.fill(f"{rate:g}")
-    page.get_by_role("button", name="Start").click()
 
 
 def requests_shown(page: Page) -> int:

@@ -102,7 +102,7 @@ def deployment(name: str = "shop", replicas: int = 1, **container: Any) -> Objec
     """A Deployment of one container, as new as its controller has seen it."""
     web = {"name": "web", "image": "web:1", "ports": [{"name": "web", "containerPort": 8080}]} | container
     return {
-        "metadata": {"name": name, "uid": "uid", "generation": 1},
+        "metadata": {"name": name, "uid": "uid", "generation": 1, "resourceVersion": "7"},
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": {"app": name}},

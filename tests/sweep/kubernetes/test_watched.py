@@ -89,6 +89,59 @@ def test_scaling_writes_the_scale_subresource_alone() -> None:
             source.scale(6)
 
 
+def test_a_size_that_somebody_else_wrote_meanwhile_is_kept() -> None:
+    """Whether it was written before the yes, or between the looks and the order, which the API server refuses then."""
+    with watched() as (cluster, source):
+        source.check_scaling()
+        cluster.objects[DEPLOYMENT]["spec"]["replicas"] = 5
+        with pytest.raises(TargetError, match="somebody set shop from 3 to 5 pods meanwhile; press"):
+            source.scale(4)
+        assert ("PATCH", f"{DEPLOYMENT}/scale") not in cluster.asked
+        assert source.check_scaling() == 5
+
+        def write_first(*_: object) -> tuple[int, Object]:
+            cluster.objects[DEPLOYMENT]["spec"]["replicas"] = 2
+            return 409, {"message": "the object has been modified"}
+
+        cluster.handlers[f"{DEPLOYMENT}/scale"] = write_first
+        with pytest.raises(TargetError, match="somebody set shop from 5 to 2 pods meanwhile"):
+            source.scale(4)
+
+
+def test_a_deployment_that_only_looks_different_is_scaled_all_the_same() -> None:
+    """A pod became ready between the looks and the order: the version is old, the number is not; it is tried again."""
+    with watched() as (cluster, source):
+        source.check_scaling()
+        orders: list[Object] = []
+
+        def newest_alone(method: str, path: str, body: Object | None) -> tuple[int, Object]:
+            del method, path
+            assert body is not None
+            orders.append(body)
+            good = body["metadata"]["resourceVersion"] == "8"
+            cluster.objects[DEPLOYMENT]["metadata"]["resourceVersion"] = "8"
+            return (200, body) if good else (409, {"message": "the object has been modified"})
+
+        cluster.handlers[f"{DEPLOYMENT}/scale"] = newest_alone
+        source.scale(4)
+        assert [order["metadata"]["resourceVersion"] for order in orders] == ["7", "8"]
+        assert orders[-1]["spec"] == {"replicas": 4}
+        cluster.handlers[f"{DEPLOYMENT}/scale"] = lambda *_: (409, {"message": "the object has been modified"})
+        with pytest.raises(TargetError, match="shop changed 5 times while it was looked at; press"):
+            source.scale(4)
+
+
+def test_an_autoscaler_that_came_after_the_question_keeps_its_size() -> None:
+    """It is looked for again before the number is written."""
+    owner = {"metadata": {"name": "auto"}, "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "shop"}}}
+    with watched() as (cluster, source):
+        source.check_scaling()
+        cluster.objects[AUTOSCALERS] = {"items": [owner]}
+        with pytest.raises(TargetError, match="HorizontalPodAutoscaler auto owns shop"):
+            source.scale(4)
+        assert ("PATCH", f"{DEPLOYMENT}/scale") not in cluster.asked
+
+
 def test_what_stands_against_scaling_is_named() -> None:
     """An autoscaler by its name; a right with what it is for."""
     owner = {"metadata": {"name": "auto"}, "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "shop"}}}

@@ -1,7 +1,8 @@
 """CPU, memory and throttling of pods that do not count for themselves: by the kubelets, else by the metrics API.
 
 Both are some seconds old and carry their own times. The kubelet's page of cAdvisor has counters, from which a window
-can be cut; it needs the right to `nodes/proxy`. The metrics API has averages over its own window, and no throttling.
+can be cut; it needs the right to `nodes/proxy`, and a runtime whose containers cAdvisor can name. The metrics API has
+averages over windows of its own that follow each other, and no throttling.
 """
 
 import re
@@ -26,6 +27,10 @@ FIELDS = {
     "container_cpu_cfs_throttled_seconds_total": "throttled_seconds",
 }
 CORES = "machine_cpu_cores"
+# The metrics API's times are whole seconds, its windows are not.
+ROUNDED_SECONDS = 2.0
+# More CPU time than any pod uses between two gaps.
+FALL_SECONDS = 1e9
 _LINE = re.compile(r"^(\w+)\{(.*)\} (\S+)(?: (\d+))?$")
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(h|ms|m|s|us|ns)")
@@ -42,14 +47,16 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Nodes:
-    """What is known about the pods of a workload from outside of them; without `kubelets` by the metrics API alone."""
+    """What is known about the pods of a workload from outside of them."""
 
-    def __init__(self, api: Api, workload: Workload, *, kubelets: bool = True) -> None:
+    def __init__(self, api: Api, workload: Workload) -> None:
         self._api = api
         self._workload = workload
         self._names: list[str] = []
-        self._may_ask_kubelets = kubelets
-        self._used: dict[str, tuple[float, float]] = {}  # pod: time, and CPU seconds up to it, from averages
+        self._may_ask_kubelets = True
+        # Each pod stays with the one that knew it first: the counters of the two have nothing to do with each other.
+        self._counted: set[str] = set()  # by a kubelet
+        self._used: dict[str, tuple[float, float]] = {}  # by averages: time, and CPU seconds up to it
 
     def follow(self, pods: Sequence[Object]) -> None:
         """These are the pods of the stage from now on."""
@@ -57,12 +64,11 @@ class Nodes:
 
     def read(self, living: set[str]) -> list[PodReading]:
         """Counters of the living pods, with their own times; all is None of a pod of which nothing is known."""
-        pages = self._pages()
-        if pages is not None:
-            samples = [sample for page in pages for sample in parse(page)]
-            readings = by_pod(samples, self._workload, living)
-        else:
-            readings = list(self._by_averages(living))
+        samples = [sample for page in self._pages() or [] for sample in parse(page)]
+        readings = by_pod(samples, self._workload, living - self._used.keys())
+        self._counted |= {reading.pod for reading in readings}
+        if living - self._counted:
+            readings += self._by_averages(living - self._counted)
         unknown = living - {reading.pod for reading in readings}
         return readings + [PodReading(pod=pod, at_seconds=0.0) for pod in sorted(unknown)]
 
@@ -96,12 +102,22 @@ class Nodes:
                 yield from self._cumulated(pod, each, found[0])
 
     def _cumulated(self, pod: str, metrics: Object, used: Object) -> Iterator[PodReading]:
-        """An average as two points of a counter: what was used before it does not matter, only differences count."""
+        """An average as two points of a counter: what was used before it does not matter, only differences count.
+
+        After a gap that no average covers the counter falls, as one that begins anew, so that nobody takes a difference
+        over it.
+        """
         at = datetime.fromisoformat(metrics["timestamp"]).timestamp()
         cores, memory_bytes = quantity(used.get("cpu")), quantity(used.get("memory"))
-        began, before = self._used.get(pod, (at - duration(metrics["window"]), 0.0))
-        if cores is None or at <= began:
+        covered_from = at - duration(metrics["window"])
+        began, before = self._used.get(pod, (covered_from, 0.0))
+        if cores is None:
             return
+        if at <= began:  # nothing newer: the same point again
+            yield PodReading(pod=pod, at_seconds=began, cpu_seconds=before, memory_bytes=memory_bytes)
+            return
+        if covered_from - began > ROUNDED_SECONDS:
+            began, before = covered_from, before - FALL_SECONDS
         self._used[pod] = (at, before + cores * (at - began))
         yield PodReading(pod=pod, at_seconds=began, cpu_seconds=before, memory_bytes=memory_bytes)
         yield PodReading(pod=pod, at_seconds=at, cpu_seconds=self._used[pod][1], memory_bytes=memory_bytes)

@@ -6,12 +6,11 @@ the metrics API, see `foreign`.
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from podscale import contract
 from podscale.sweep.kubernetes import foreign, preflight, rights, waiting
-from podscale.sweep.kubernetes.access import MERGE_PATCH, Api, AwayError, Object, Say, connect
+from podscale.sweep.kubernetes.access import MERGE_PATCH, Api, ApiError, AwayError, Object, Say, connect
 from podscale.sweep.kubernetes.lease import Lease, lease_name
 from podscale.sweep.kubernetes.quantities import quantity
 from podscale.sweep.kubernetes.rights import Right
@@ -19,6 +18,7 @@ from podscale.sweep.kubernetes.workload import Workload, find_alone, pods_of
 from podscale.sweep.scrape import PodReading
 from podscale.sweep.targets import TargetError
 from podscale.sweep.watch.counts import Counts, parse
+from podscale.sweep.watch.errands import side_by_side
 from podscale.sweep.watch.rates import Seen
 from podscale.sweep.watch.sources import Glance, check_size
 
@@ -27,6 +27,8 @@ READERS = 16
 FOREIGN_SECONDS = 5.0
 # Older figures of others say nothing about now.
 STALE_SECONDS = 60.0
+# Of writing the size, where the Deployment changes while it is looked at.
+TRIES = 5
 
 
 class Deployed:
@@ -39,18 +41,16 @@ class Deployed:
         self._api = api
         self._workload = workload
         self._most = most
+        self._seen_replicas = workload.replicas
         self._nodes = foreign.Nodes(api, workload)
-        self._averages = foreign.Nodes(api, workload, kubelets=False)
-        self._counted: set[str] = set()  # of which a kubelet has counters: the two must not be mixed
         self._foreign: dict[str, list[Counts]] = {}
         self._foreign_until = 0.0
         self._refused: str | None = None
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read-pods")
 
     def look(self) -> Glance:
         """A row for each pod that the Deployment's selector matches."""
         try:
-            wanted = self._wanted()
+            wanted = _replicas(self._api.get(self._workload.path))
             pods = pods_of(self._api, self._workload)
             counts = self._counts(pods)
             now = self._api.now()
@@ -65,23 +65,42 @@ class Deployed:
         absent = rights.missing(self._api, scaling_rights(self._workload))
         if absent:
             raise TargetError(f"missing: {', '.join(f'{right} ({right.why})' for right in absent)}")
-        for check in preflight.owners(self._api, self._workload):
-            raise TargetError(check.text)
-        Lease(self._api, self._workload, lambda _: None).check_free()
-        return self._wanted()
+        self._seen_replicas, _ = self._free()
+        return self._seen_replicas
 
     def scale(self, size: int) -> None:
-        """Write the number of replicas."""
+        """Write the number of replicas, unless somebody else has written one since `check_scaling`.
+
+        The API server refuses a version that is not the newest (409). Each new state of a pod makes one too, so then
+        everything is looked at again: https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions.
+        """
         check_size(size, self._most)
-        self._api.send("PATCH", f"{self._workload.path}/scale", {"spec": {"replicas": size}}, MERGE_PATCH)
+        for _ in range(TRIES):
+            replicas, version = self._free()
+            if replicas != self._seen_replicas:
+                change = f"from {self._seen_replicas} to {replicas} pods"
+                raise TargetError(f"somebody set {self._workload.name} {change} meanwhile; press + or - again")
+            order = {"metadata": {"resourceVersion": version}, "spec": {"replicas": size}}
+            try:
+                self._api.send("PATCH", f"{self._workload.path}/scale", order, MERGE_PATCH)
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+            else:
+                return
+        raise TargetError(f"{self._workload.name} changed {TRIES} times while it was looked at; press + or - again")
 
     def close(self) -> None:
         """Let connections go."""
-        self._readers.shutdown(cancel_futures=True)
         self._api.close()
 
-    def _wanted(self) -> int:
-        return int(self._api.get(self._workload.path)["spec"].get("replicas", 1))
+    def _free(self) -> tuple[int, str]:
+        """The replicas and the version of the Deployment, once nobody else owns its size; raises TargetError."""
+        deployment = self._api.get(self._workload.path)  # first: what comes after the looks below makes it old
+        for check in preflight.owners(self._api, self._workload):
+            raise TargetError(check.text)
+        Lease(self._api, self._workload, lambda _: None).check_free()
+        return _replicas(deployment), deployment["metadata"]["resourceVersion"]
 
     def _trouble(self, pods: Sequence[Object]) -> str | None:
         return waiting.trouble(waiting.Seen(deployment={}, pods=pods, serving=set()))
@@ -91,7 +110,7 @@ class Deployed:
         if self._workload.admin_port is None:
             self._read_foreign([pod for pod in pods if waiting.name(pod) in running], running)
             return [self._foreign.get(waiting.name(pod), []) for pod in pods]
-        read = self._readers.map(lambda pod: self._own(waiting.name(pod), running), pods)
+        read = side_by_side(lambda pod: self._own(waiting.name(pod), running), pods, READERS)
         return [[] if found is None else [found] for found in read]
 
     def _own(self, pod: str, running: set[str]) -> Counts | None:
@@ -109,18 +128,15 @@ class Deployed:
         return parse(reply.text, time.monotonic(), own_cgroup=True) if reply.status == 200 else None
 
     def _read_foreign(self, pods: Sequence[Object], running: set[str]) -> None:
-        """Kubelets first; some do not name the containers of their pods, which the metrics API knows all the same."""
         if time.monotonic() < self._foreign_until:
             return
         self._foreign_until = time.monotonic() + FOREIGN_SECONDS
         self._nodes.follow(pods)
-        readings = [reading for reading in self._nodes.read(running) if reading.cpu_seconds is not None]
-        self._counted |= {reading.pod for reading in readings}
-        if running - self._counted:
-            readings += self._averages.read(running - self._counted)
         fresh: dict[str, list[Counts]] = {}
-        for reading in readings:
-            if reading.cpu_seconds is not None:
+        for reading in self._nodes.read(running):
+            known = self._foreign.get(reading.pod)
+            newer = known is None or reading.at_seconds > known[-1].at_seconds
+            if reading.cpu_seconds is not None and newer:
                 fresh.setdefault(reading.pod, []).append(foreign_counts(reading))
         oldest = self._api.now() - STALE_SECONDS
         kept = {pod: counts for pod, counts in self._foreign.items() if counts[-1].at_seconds > oldest}
@@ -197,6 +213,10 @@ def foreign_counts(reading: PodReading) -> Counts:
         throttled_periods=reading.throttled_periods,
         memory_bytes=reading.memory_bytes,
     )
+
+
+def _replicas(deployment: Object) -> int:
+    return int(deployment["spec"].get("replicas", 1))
 
 
 def _limit(workload: Workload, pod: Object, resource: str) -> float | None:

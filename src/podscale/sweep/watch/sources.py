@@ -3,7 +3,6 @@
 import platform
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from podscale import contract
 from podscale.sweep.local import LocalPod, LocalTarget
 from podscale.sweep.targets import TargetError
 from podscale.sweep.watch.counts import Counts, parse
+from podscale.sweep.watch.errands import side_by_side
 from podscale.sweep.watch.rates import Seen
 
 # The admin port answers at once even under full load; the table must not stand still for one that does not.
@@ -42,7 +42,7 @@ class Source(Protocol):
         """How many pods are asked for now; raises TargetError where this is not to be changed from here."""
 
     def scale(self, size: int) -> None:
-        """Ask for `size` pods and wait for nothing; raises TargetError."""
+        """Ask for `size` pods instead of what `check_scaling` found, and wait for nothing; raises TargetError."""
 
     def close(self) -> None:
         """End what was started here."""
@@ -53,19 +53,17 @@ class AdminPages:
 
     def __init__(self) -> None:
         self._client = httpx.Client(timeout=ANSWER_SECONDS)
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="read-pods")
 
     def read(self, urls: Sequence[str]) -> list[Counts | None]:
         """The counts of each, None where nothing of ours answers."""
-        return list(self._readers.map(self._read, urls))
+        return side_by_side(self._read, urls, READERS)
 
     def ready(self, urls: Sequence[str]) -> list[bool | None]:
         """Whether each says that it is ready, None where it says nothing."""
-        return list(self._readers.map(self._ready, urls))
+        return side_by_side(self._ready, urls, READERS)
 
     def close(self) -> None:
         """Let connections go."""
-        self._readers.shutdown(cancel_futures=True)
         self._client.close()
 
     def _read(self, url: str) -> Counts | None:
