@@ -13,8 +13,7 @@ from podscale.sweep.results import Stage, Verdict
 GENERATOR_BUSY = 0.9
 # More late sends than this, and the intended schedule was not the real one.
 LATE_SHARE = 0.05
-RATE_SHARE = 0.95
-RATE_SIGMAS = 3
+RATE_SHARE, RATE_SIGMAS = 0.95, 3
 ERROR_SHARE = 0.01
 OLD_SHARE = 0.005
 THROTTLED_SHARE = 0.05
