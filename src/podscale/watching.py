@@ -169,7 +169,7 @@ class Readings:
 
 
 def live(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:
-    """The table in a terminal until `q`, or so many readings; the last one stays to be seen afterwards."""
+    """The table in a terminal until `q`, a signal, or so many readings; the last one stays to be seen afterwards."""
     errands = Errands()
     keys = Keys(source, sort, errands.ask)
     readings = Readings(source, errands, interval_seconds, keys.looked)
@@ -179,17 +179,14 @@ def live(source: Source, console: Console, *, interval_seconds: float, count: in
             while (count is None or readings.made <= count) and all(map(keys.press, pressed(TICK_SECONDS))):
                 errands.hear()
                 readings.go_on()
-                state = readings.made, readings.old_seconds(), keys.sort, keys.page, keys.line()
+                state = readings.made, readings.old_seconds(), keys.sort, keys.page, keys.line(), console.size
                 if state != drawn:
                     _show(screen, readings, keys)
                     drawn = state
     finally:
         errands.stop(PATIENCE_SECONDS)
-    errands.hear()
-    if readings.newest is not None:
-        console.print(shown.block(shown.ordered(readings.newest, keys.sort), console.width))
-    if (left_open := keys.left_open()) is not None:
-        console.print(left_open, markup=False)
+        errands.hear()
+        _leave(console, readings, keys)
 
 
 def lines(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:
@@ -221,6 +218,16 @@ def _show(screen: Live, readings: Readings, keys: Keys) -> None:
     size, look = screen.console.size, readings.look()
     page = shown.page(shown.ordered(look, keys.sort), size.height, keys.page)
     screen.update(shown.screen(look, page, size.width, keys.line(), readings.old_seconds()), refresh=True)
+
+
+def _leave(console: Console, readings: Readings, keys: Keys) -> None:
+    """What stays in the terminal, unless its window was closed."""
+    if not console.is_terminal:
+        return
+    if readings.newest is not None:
+        console.print(shown.block(shown.ordered(readings.newest, keys.sort), console.width))
+    if (left_open := keys.left_open()) is not None:
+        console.print(left_open, markup=False)
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import psutil
 from podscale import contract
 from tests.e2e.commands import podscale
 from tests.e2e.terminal import Terminal, terminal
+from tests.e2e.tmux import tmux
 from tests.processes import running_pod, wait_until
 
 WATCH = (sys.executable, "-m", "podscale.cli", "watch")
@@ -37,6 +38,23 @@ def test_keys_start_and_stop_pods() -> None:
         assert not any(pod.is_running() for pod in pods)
         # The last table stays in the terminal, after its own screen has gone.
         assert "1 of 1 pod Ready" in screen.everything().rpartition("q quit")[2]
+
+
+def test_tmux_shows_the_same_in_any_size(tmp_path: Path) -> None:
+    """A terminal that people use: its window becomes narrow and wide, keys work, and it is given back as it was."""
+    with tmux([*WATCH, "--start=1", "--interval=0.5"], os.environ, tmp_path) as window:
+        window.wait_for(lambda lines: "1 of 1 pod Ready" in lines[0], 30, "the pod")
+        window.press("+")
+        lines = window.wait_for(lambda lines: "2 of 2 pods Ready" in lines[0], 30, "the second pod")
+        assert [line.split()[0] for line in lines[1:5]] == ["Pod", "pod-1", "pod-2", "total"]
+        heading = lines[1]
+        window.resize(40, 10)
+        window.wait_for(lambda lines: 0 < len(lines[1]) <= 40 and lines[1] != heading, 10, "the narrow table")
+        window.resize(80, 24)
+        window.wait_for(lambda lines: lines[1] == heading, 10, "the table as it was")
+        window.press("C-c")
+        lines = window.wait_for(lambda lines: "exit code 130" in lines, 15, "the end")
+        assert "2 of 2 pods Ready" in lines[0]
 
 
 def test_load_shows_in_the_pods_line() -> None:

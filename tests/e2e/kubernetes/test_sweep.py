@@ -69,6 +69,10 @@ def test_quarter_cores_scale_and_the_quota_is_named(release: Release, tmp_path: 
         assert stage.server_requests is not None
         assert abs(stage.client_requests - stage.server_requests) <= 0.005 * stage.client_requests
         assert len(stage.requests_by_pod) == stage.size
+        seconds = stage.timeline
+        assert seconds is not None
+        assert 10 <= len(seconds.answers) * seconds.step_seconds
+        assert sum(seconds.answers) >= sum(stage.requests_by_pod.values())
     assert release.replicas() == 1
     assert "podscale-sweep" not in release.kubectl("get", "leases", "--output=name")
 

@@ -14,6 +14,7 @@ from tests.e2e.commands import podscale
 from tests.e2e.kubernetes.release import QUICK_STOP, Release
 from tests.e2e.kubernetes.sweeping import of
 from tests.e2e.terminal import terminal
+from tests.e2e.tmux import tmux
 
 WATCH = (sys.executable, "-m", "podscale.cli", "watch", "--interval=1")
 
@@ -39,6 +40,21 @@ def test_pods_under_load_are_seen_and_scaled(shared: Release) -> None:
         screen.press("q")
         assert screen.ended(15) == 0
     shared.scale(1)
+
+
+def test_tmux_shows_a_deployment(shared: Release, tmp_path: Path) -> None:
+    """In a terminal that people use: the pod, the question of `+`, a no, and the shell again."""
+    command = shared.cluster.command(*WATCH, *of(shared))
+    with tmux(command, shared.cluster.environment(), tmp_path) as window:
+        lines = window.wait_for(lambda lines: "1 of 1 pod Ready" in lines[0], 30, "the pod")
+        assert re.search(r"\S +Ready +0 ", lines[2]), lines
+        window.press("+")
+        window.wait_for(lambda lines: says(lines, "scale from 1 to 2 pods? y/n"), 10, "the question")
+        window.press("n")
+        window.wait_for(lambda lines: says(lines, "not scaled"), 10, "the answer")
+        window.press("q")
+        window.wait_for(lambda lines: "exit code 0" in lines, 15, "the end")
+    assert shared.replicas() == 1
 
 
 def test_a_size_that_came_meanwhile_is_not_overwritten(shared: Release) -> None:
