@@ -15,7 +15,7 @@ from rich.console import Console
 
 from podscale import watching
 from podscale.sweep.targets import TargetError
-from podscale.sweep.watch.errands import Then, Work
+from podscale.sweep.watch.errands import Errands, Then, Work
 from podscale.sweep.watch.options import SORTS
 from podscale.sweep.watch.rates import Seen
 from podscale.sweep.watch.sources import Glance
@@ -57,6 +57,16 @@ class Slow(Pretended):
 
     def look(self) -> Glance:
         self.may_answer.wait(5)
+        return super().look()
+
+
+class Costly(Pretended):
+    """Takes 0.1 s of CPU for each answer."""
+
+    def look(self) -> Glance:
+        begun = time.thread_time()
+        while time.thread_time() < begun + 0.1:
+            pass
         return super().look()
 
 
@@ -172,6 +182,19 @@ def test_a_late_reading_says_how_old_the_one_before_is() -> None:
     assert seconds < 4
     assert re.search(r"\d\d:\d\d:\d\d  2 of 2 pods Ready", picture)
     assert re.search(r"\d\d:\d\d:\d\d, \ds ago  2 of 2 pods Ready", picture)
+
+
+def test_costly_readings_come_less_often() -> None:
+    """Each takes 0.1 s of CPU: that is 5 % of a core every two seconds, whatever interval was asked for."""
+    errands = Errands()
+    readings = watching.Readings(Costly(asks_first=False), errands, 0.01, lambda: None)
+    begun = time.monotonic()
+    while time.monotonic() < begun + 5:
+        readings.go_on()
+        errands.hear()
+        time.sleep(0.02)
+    # At once, again since the first may be dear for other reasons, and then after two seconds each.
+    assert 3 <= readings.made <= 5
 
 
 def ended_by(source: Slow, script: list[tuple[float, str]]) -> tuple[float, str]:

@@ -31,6 +31,8 @@ YES = ("y", "Y", "\r", "\n")
 TICK_SECONDS = 0.1
 # A reading that takes longer is late: from then on the title says how old the one is that is shown.
 LATE_SECONDS = 1.0
+# The live table reads less often where a reading costs more than this of a core.
+MOST_OF_A_CORE = 0.05
 # At the end, for a reading that is under way.
 PATIENCE_SECONDS = 0.2
 
@@ -141,13 +143,16 @@ class Readings:
         self._interval_seconds = interval_seconds
         self._made_one = made_one
         self._asked_at: float | None = None
+        self._begun = 0.0
         self._due = 0.0
+        self._cpu_seconds = 0.0
 
     def go_on(self) -> None:
         """Begin the next one once it is due and the one before has come."""
         now = time.monotonic()
         if self._asked_at is None and now >= self._due:
-            self._asked_at, self._due = now, now + self._interval_seconds
+            self._asked_at = self._begun = now
+            self._due = now + self._interval_seconds
             self._errands.ask(lambda: self._reader.look(time.time()), self._take)
 
     def look(self) -> Look:
@@ -166,6 +171,11 @@ class Readings:
         self.newest = found.result()
         self.made += 1
         self._made_one()
+        # All that the process did since the reading before; the first one loads modules and connects.
+        before, self._cpu_seconds = self._cpu_seconds, time.process_time()
+        if self.made > 1:
+            cost_seconds = self._cpu_seconds - before
+            self._due = max(self._due, self._begun + cost_seconds / MOST_OF_A_CORE)
 
 
 def live(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:

@@ -14,9 +14,10 @@ from podscale.sweep.reproduce import results
 from podscale.sweep.reproduce.results import Reproduction, RowResult
 from podscale.sweep.reproduce.rows import ROWS
 from tests.e2e.commands import Command, podscale
+from tests.e2e.reproducing import rows_of
 from tests.processes import wait_until
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1200)
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +36,23 @@ def result(quick: Command) -> Reproduction:
     return results.load(quick.out)
 
 
-def row_of(result: Reproduction, name: str) -> RowResult:
-    """One row."""
-    return next(row for row in result.rows if row.row == name)
+@pytest.fixture(scope="module")
+def rows(result: Reproduction, tmp_path_factory: pytest.TempPathFactory) -> dict[str, RowResult]:
+    """Its rows, where necessary in full."""
+
+    def in_full(names: list[str]) -> Reproduction:
+        out = tmp_path_factory.mktemp("in-full") / "out"
+        with podscale("reproduce", *names, "--out", str(out), out=out) as command:
+            command.wait(900)
+        return results.load(out)
+
+    return rows_of(result, in_full)
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_every_row_holds_its_claims(result: Reproduction, name: str) -> None:
+def test_every_row_holds_its_claims(rows: dict[str, RowResult], name: str) -> None:
     """Each claim of the table, as the ratio that it is; every figure that the row shows was measured."""
-    row = row_of(result, name)
+    row = rows[name]
     void = [(step, stage.verdicts) for step, stage in zip(row.steps, row.stages, strict=True) if not stage.valid]
     assert row.holds, (row.claims, void)
     for step, figures in row.measured.items():
@@ -54,9 +63,10 @@ def test_every_row_holds_its_claims(result: Reproduction, name: str) -> None:
 
 
 def test_the_whole_is_printed_kept_and_drawn(quick: Command, result: Reproduction) -> None:
-    """Exit code 0, one table within 80 columns, the result, and a page with a picture of each row."""
-    assert quick.process.returncode == 0, quick.stdout
-    assert "11 of 11 rows hold." in quick.stdout
+    """One table within 80 columns, the result, and a page with a picture of each row; exit code 0 if all hold."""
+    held = sum(row.holds is True for row in result.rows)
+    assert quick.process.returncode == (0 if held == len(ROWS) else 1), quick.stdout
+    assert f"{held} of 11 rows hold" in quick.stdout
     assert "quick: jobs and times were shortened" in " ".join(quick.stdout.split())
     assert all(len(line) <= 80 for line in quick.stdout.splitlines() if not line.startswith("Report:"))
     kept: dict[str, Any] = json.loads((quick.out / "reproduce.json").read_text())

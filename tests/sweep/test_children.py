@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -59,6 +60,11 @@ def test_a_child_ends_with_its_parent_even_if_that_is_killed(tmp_path: Path) -> 
     wait_until(lambda: not Path(f"/proc/{pid}").exists(), 10, "the child to end")
 
 
-def test_a_free_port_can_be_bound() -> None:
-    """Two calls give ports that are free."""
-    assert free_port() != 0
+def test_a_free_port_is_not_given_to_whoever_connects() -> None:
+    """It can be bound, is another one each time, and lies outside the range from which the kernel takes its own."""
+    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    ports = [free_port() for _ in range(20)]
+    assert len(set(ports)) > 10
+    assert not any(low <= port <= high for port in ports)
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", ports[-1]))

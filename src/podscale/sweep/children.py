@@ -1,6 +1,8 @@
 """Child processes that never outlive the sweep, whatever way it ends."""
 
+import contextlib
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -9,6 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+# The ports that `free_port` chooses from.
+FIRST_PORT, PORTS = 10_000, 20_000
 # Ctrl-C reaches the whole foreground group, so children get a session of their own and only the sweep decides.
 # The kernel ends them if the sweep is killed (PR_SET_PDEATHSIG = 1, prctl(2)); set before exec in a process of its
 # own, because preexec_fn is not safe beside threads.
@@ -73,8 +77,13 @@ def stop_all(children: Sequence[Child], grace_seconds: float) -> None:
 
 
 def free_port() -> int:
-    """A TCP port on 127.0.0.1 that nothing listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A TCP port on 127.0.0.1 that nothing listened on a moment ago, and that no outgoing connection will take.
+
+    The kernel gives those of ip_local_port_range to whoever connects, between this call and the child's bind as well:
+    https://docs.kernel.org/networking/ip-sysctl.html. By default they begin at 32768; a cluster's node ports at 30000.
+    """
+    while True:
+        port = FIRST_PORT + secrets.randbelow(PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
