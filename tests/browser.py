@@ -1,15 +1,15 @@
 """A real Chromium without a window, for tests that open pages."""
 
 import contextlib
-import os
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.processes import give_up
 
 CHROMIUM = Path("/usr/bin/chromium")
 # As root in a container there is no sandbox; the rest keeps Chromium from calling home.
@@ -54,10 +54,7 @@ def chromium(before: Sequence[str] = (), folder: Path | None = None) -> Iterator
     `before` is what its command begins with where it has to start in another network; `folder` takes a script then.
     """
     if not CHROMIUM.exists():
-        missing = f"there is no {CHROMIUM}; install Debian's package chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        give_up(f"there is no {CHROMIUM}; install Debian's package chromium")
     program = CHROMIUM
     if before and folder is not None:
         program = folder / "chromium"

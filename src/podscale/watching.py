@@ -143,7 +143,6 @@ class Readings:
         self._interval_seconds = interval_seconds
         self._made_one = made_one
         self._asked_at: float | None = None
-        self._begun = 0.0
         self._due = 0.0
         self._cpu_seconds = 0.0
 
@@ -151,8 +150,7 @@ class Readings:
         """Begin the next one once it is due and the one before has come."""
         now = time.monotonic()
         if self._asked_at is None and now >= self._due:
-            self._asked_at = self._begun = now
-            self._due = now + self._interval_seconds
+            self._asked_at, self._due = now, now + self._interval_seconds
             self._errands.ask(lambda: self._reader.look(time.time()), self._take)
 
     def look(self) -> Look:
@@ -167,15 +165,14 @@ class Readings:
         return int(time.time() - self.newest.at_seconds) if late and self.newest is not None else None
 
     def _take(self, found: "Future[Look]") -> None:
-        self._asked_at = None
+        begun, self._asked_at = self._asked_at, None
         self.newest = found.result()
         self.made += 1
         self._made_one()
         # All that the process did since the reading before; the first one loads modules and connects.
         before, self._cpu_seconds = self._cpu_seconds, time.process_time()
-        if self.made > 1:
-            cost_seconds = self._cpu_seconds - before
-            self._due = max(self._due, self._begun + cost_seconds / MOST_OF_A_CORE)
+        if begun is not None and self.made > 1:
+            self._due = max(self._due, begun + (self._cpu_seconds - before) / MOST_OF_A_CORE)
 
 
 def live(source: Source, console: Console, *, interval_seconds: float, count: int | None, sort: str) -> None:

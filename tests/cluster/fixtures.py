@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import pytest
 
@@ -22,6 +22,7 @@ from tests.cluster.cluster import Cluster
 from tests.cluster.diagnosis import diagnose
 from tests.cluster.layout import Layout, NotStartedError
 from tests.cluster.programs import program
+from tests.processes import give_up
 
 T = TypeVar("T")
 Quiet = Callable[[], AbstractContextManager[None]]
@@ -167,10 +168,4 @@ def or_skip(attempt: Callable[[], T]) -> T:
     try:
         return attempt()
     except NotStartedError as error:
-        _give_up(f"no test cluster here: {error}")
-
-
-def _give_up(reason: str) -> NoReturn:
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
+        give_up(f"no test cluster here: {error}")

@@ -10,13 +10,35 @@ import struct
 import subprocess
 import termios
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _HOME = "\x1b[H"
 
 
-class Terminal:
+class Screen(ABC):
+    """What a person would see of a command."""
+
+    @abstractmethod
+    def lines(self) -> list[str]:
+        """The screen as it stands."""
+
+    @abstractmethod
+    def read(self, seconds: float) -> None:
+        """Let so many seconds pass at most, for something new."""
+
+    def wait_for(self, condition: Callable[[list[str]], bool], seconds: float, what: str) -> list[str]:
+        """Read until the screen is as asked for; returns its lines."""
+        deadline = time.monotonic() + seconds
+        while not condition(lines := self.lines()):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"waited {seconds} s for {what}; the screen:\n" + "\n".join(lines))
+            self.read(0.1)
+        return lines
+
+
+class Terminal(Screen):
     """The command's screen: what it painted last, as lines."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", number: int) -> None:
@@ -28,15 +50,6 @@ class Terminal:
     def press(self, keys: str) -> None:
         """As from a keyboard."""
         os.write(self._number, keys.encode())
-
-    def wait_for(self, condition: Callable[[list[str]], bool], seconds: float, what: str) -> list[str]:
-        """Read until the screen is as asked for; returns its lines."""
-        deadline = time.monotonic() + seconds
-        while not condition(self.lines()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"waited {seconds} s for {what}; the screen:\n" + "\n".join(self.lines()))
-            self.read(0.1)
-        return self.lines()
 
     def lines(self) -> list[str]:
         """The newest picture that is whole, or what was printed so far."""

@@ -6,13 +6,14 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import pytest
+from tests.e2e.terminal import Screen
+from tests.processes import give_up
 
 
-class Window:
+class Window(Screen):
     """The one window of a tmux server of its own."""
 
     def __init__(self, socket: Path, environment: Mapping[str, str]) -> None:
@@ -38,14 +39,9 @@ class Window:
         """The screen as it stands."""
         return [line.rstrip() for line in self.tmux("capture-pane", "-p").splitlines()]
 
-    def wait_for(self, condition: Callable[[list[str]], bool], seconds: float, what: str) -> list[str]:
-        """Look until the screen is as asked for; returns its lines."""
-        deadline = time.monotonic() + seconds
-        while not condition(lines := self.lines()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"waited {seconds} s for {what}; the screen:\n" + "\n".join(lines))
-            time.sleep(0.1)
-        return lines
+    def read(self, seconds: float) -> None:
+        """Wait: tmux reads what is painted."""
+        time.sleep(seconds)
 
 
 @contextlib.contextmanager
@@ -55,10 +51,7 @@ def tmux(command: Sequence[str], environment: Mapping[str, str], folder: Path) -
     Without tmux the test is skipped, or fails where CI is true.
     """
     if shutil.which("tmux") is None:
-        missing = "there is no tmux; install Debian's package of that name"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        give_up("there is no tmux; install Debian's package of that name")
     window = Window(folder / "tmux", environment)
     shown = f"{shlex.join(command)}; echo exit code $?; exec cat"
     window.tmux("new-session", "-d", "-x", "80", "-y", "24", shown)

@@ -14,12 +14,8 @@ def balance(result: Result, width: int, background: str = "white") -> dict[str, 
     """One row for each stage of several pods, one mark for each pod; 1 is the equal share."""
     stages = [stage for stage in result.stages if stage.size > 1 and any(figures.requests_by_pod(stage).values())]
     if not stages:
-        return frame.titled(
-            frame.nothing("No stage has answers of several pods that name their pod.", width),
-            result,
-            "Requests by pod",
-            width,
-            background,
+        return frame.without_data(
+            "No stage has answers of several pods that name their pod.", result, "Requests by pod", width, background
         )
     stages = figures.in_order(stages)
     rows = [row for stage in stages for row in _rows(stage)]

@@ -23,6 +23,11 @@ def titled(drawing: Any, result: Result, title: str, width: int, background: str
     return style.finish(drawing, textwrap.wrap(title, characters), below, background)
 
 
+def without_data(reason: str, result: Result, title: str, width: int, background: str) -> dict[str, Any]:
+    """The same of a chart that has nothing to show, and says why."""
+    return titled(nothing(reason, width), result, title, width, background)
+
+
 def conditions(result: Result) -> str:
     """Under which the figures hold, in one line: work, connections, time, machine."""
     machine = [result.environment.get("hostname"), result.environment.get("cores")]

@@ -26,12 +26,8 @@ def latency(result: Result, width: int, background: str = "white") -> dict[str, 
     """Panels side by side, or one below the other where the chart is narrow; all on one latency axis."""
     stages = [stage for stage in result.stages if stage.latency_seconds is not None]
     if not stages:
-        return frame.titled(
-            frame.nothing("No stage has a latency: there is nothing to show.", width),
-            result,
-            "Latency by number of pods",
-            width,
-            background,
+        return frame.without_data(
+            "No stage has a latency: there is nothing to show.", result, "Latency by number of pods", width, background
         )
     purposes: list[Purpose] = [p for p in ("capacity", "goal") if any(stage.purpose == p for stage in stages)]
     side_by_side = width >= frame.WIDE and len(purposes) == 2

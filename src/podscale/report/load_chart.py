@@ -25,8 +25,8 @@ def load(result: Result, width: int, background: str = "white") -> dict[str, Any
     stages = [stage for stage in result.stages if stage.purpose == "goal" and stage.latency_seconds is not None]
     stages = [stage for stage in stages if stage.asked.rate_per_second]
     if not stages:
-        return frame.titled(
-            frame.nothing("No stage at a goal rate has a latency: there is nothing to hold against theory.", width),
+        return frame.without_data(
+            "No stage at a goal rate has a latency: there is nothing to hold against theory.",
             result,
             title,
             width,

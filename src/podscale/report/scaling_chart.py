@@ -27,8 +27,8 @@ def scaling(result: Result, width: int, background: str = "white") -> dict[str, 
     """Throughput by size, one point for each repeat; lines only as far as sizes were measured."""
     stages = [stage for stage in result.stages if stage.purpose == "capacity" and stage.throughput_per_second]
     if not stages:
-        return frame.titled(
-            frame.nothing("No capacity stage has a throughput: there is nothing to show.", width),
+        return frame.without_data(
+            "No capacity stage has a throughput: there is nothing to show.",
             result,
             "Throughput by number of pods",
             width,

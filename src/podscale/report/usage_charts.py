@@ -24,7 +24,7 @@ def throttling(result: Result, width: int, background: str = "white") -> dict[st
     stages = [stage for stage in result.stages if figures.throttled_share(stage) is not None]
     if not stages:
         why = _LOCAL if result.asked.get("target") == "local" else _UNREAD
-        return frame.titled(frame.nothing(f"No throttling is known: {why}.", width), result, title, width, background)
+        return frame.without_data(f"No throttling is known: {why}.", result, title, width, background)
     rows = _rows(stages, lambda stage: figures.throttled_share(stage) or 0.0, lambda value: f"{value:.1%} throttled")
     counting = [stage for stage in stages if stage.valid] or stages
     most = max(counting, key=lambda stage: figures.throttled_share(stage) or 0.0)
@@ -42,12 +42,8 @@ def memory(result: Result, width: int, background: str = "white") -> dict[str, A
     title = "Memory by number of pods"
     stages = [stage for stage in result.stages if stage.memory_bytes is not None]
     if not stages:
-        return frame.titled(
-            frame.nothing("No memory is known: the pods' figures could not be read.", width),
-            result,
-            title,
-            width,
-            background,
+        return frame.without_data(
+            "No memory is known: the pods' figures could not be read.", result, title, width, background
         )
     counting = [stage for stage in stages if stage.valid] or stages
     smallest = min(counting, key=lambda stage: stage.size)

@@ -189,4 +189,4 @@ def _stacked(panels: Sequence[_Panel], result: Result, title: str, width: int, b
 
 
 def _nothing(result: Result, reason: str, title: str, width: int, background: str) -> dict[str, Any]:
-    return frame.titled(frame.nothing(f"{reason} There is nothing to show.", width), result, title, width, background)
+    return frame.without_data(f"{reason} There is nothing to show.", result, title, width, background)

@@ -23,20 +23,18 @@ PRIMES = Row(
         ratio=214.98 / 56.717,
     ),
     runs="the same list from one pod and from n pods, saturated by 20 users for each",
-    steps=(
-        *(
-            Step(
-                name=name,
-                setup=setup,
-                scenario="primes",
-                options=_TRIAL,
-                load=_SO_MANY,
-                seconds=60.0,
-                timeout_seconds=120.0,
-                shortened=("limit",),
-            )
-            for name, setup in (("one pod", Setup()), ("n pods", _N_PODS))
-        ),
+    steps=tuple(
+        Step(
+            name=name,
+            setup=setup,
+            scenario="primes",
+            options=_TRIAL,
+            load=_SO_MANY,
+            seconds=60.0,
+            timeout_seconds=120.0,
+            shortened=("limit",),
+        )
+        for name, setup in (("one pod", Setup()), ("n pods", _N_PODS))
     ),
     claims=(
         Claim(
@@ -98,26 +96,24 @@ ALGORITHM = Row(
         headline="no figure",
     ),
     runs="all primes to 300,000 by trial division, by trial to the square root and by a sieve, from one pod and from n",
-    steps=(
-        *(
-            Step(
-                name=f"{says}, {pods}",
-                setup=setup,
-                scenario="primes",
-                options={"limit": _LONG_LIMIT, "algorithm": algorithm},
-                load=Closed(users=2),
-                seconds=seconds,
-                least_seconds=least_seconds,
-                timeout_seconds=120.0,
-            )
-            for pods, setup in (("one pod", Setup()), ("n pods", _N_PODS))
-            # A slow core needs 5 s for the trial, and a quarter of it 20 s.
-            for says, algorithm, seconds, least_seconds in (
-                ("trial", "trial", 60.0, 20.0),
-                ("root", "sqrt", 20.0, 3.0),
-                ("sieve", "sieve", 20.0, 3.0),
-            )
-        ),
+    steps=tuple(
+        Step(
+            name=f"{says}, {pods}",
+            setup=setup,
+            scenario="primes",
+            options={"limit": _LONG_LIMIT, "algorithm": algorithm},
+            load=Closed(users=2),
+            seconds=seconds,
+            least_seconds=least_seconds,
+            timeout_seconds=120.0,
+        )
+        for pods, setup in (("one pod", Setup()), ("n pods", _N_PODS))
+        # A slow core needs 5 s for the trial, and a quarter of it 20 s.
+        for says, algorithm, seconds, least_seconds in (
+            ("trial", "trial", 60.0, 20.0),
+            ("root", "sqrt", 20.0, 3.0),
+            ("sieve", "sieve", 20.0, 3.0),
+        )
     ),
     claims=(
         Claim(
