@@ -7,7 +7,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	--no-annotate --custom-compile-command "make lock"
 PYTEST := $(BIN)/pytest
-# pytest ends with 5 where ARGS choose no test of this half.
+# pytest ends with 5 where ARGS choose no test of this part.
 NONE_IS_GOOD := || [ $$? -eq 5 ]
 INSTALL := $(BIN)/uv pip install --quiet --require-hashes
 
@@ -23,7 +23,8 @@ sweep: setup ## measure real processes on this machine, say how many are needed 
 	$(BIN)/podscale sweep $(ARGS)
 
 test: check ## run all checks, then all tests (ARGS="-k primes" for some of them)
-	$(PYTEST) -m "not alone" --numprocesses 2 --dist loadfile $(ARGS) $(NONE_IS_GOOD)
+	$(PYTEST) -m "not waits and not alone" --numprocesses 2 --dist loadfile $(ARGS) $(NONE_IS_GOOD)
+	$(PYTEST) -m "waits and not alone" --numprocesses 3 --dist loadfile $(ARGS) $(NONE_IS_GOOD)
 	$(PYTEST) -m alone $(ARGS) $(NONE_IS_GOOD)
 
 check: $(VENV)/.dev ## lint, format, types, the arrows between the rooms

@@ -14,6 +14,7 @@ from tests.cluster.fixtures import (
     prometheus_image,
     pytest_addoption,
     pytest_runtest_makereport,
+    pytest_sessionfinish,
     shown,
     sweep_image,
     tests_in_cluster_last,
@@ -32,14 +33,16 @@ __all__ = [
     "pytest_addoption",
     "pytest_collection_modifyitems",
     "pytest_runtest_makereport",
+    "pytest_sessionfinish",
     "shown",
     "sweep_image",
 ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What measures or uses the cluster runs alone; `make test` runs all the rest two at a time before it."""
+    """What measures or uses the cluster runs alone, unless it says that it waits; `make test` begins with the rest."""
     tests_in_cluster_last(items)
     for item in items:
-        if MEASURING & set(item.path.parents) or set(IN_CLUSTER) & set(getattr(item, "fixturenames", ())):
+        measures = MEASURING & set(item.path.parents) or set(IN_CLUSTER) & set(getattr(item, "fixturenames", ()))
+        if measures and not item.get_closest_marker("waits"):
             item.add_marker("alone")

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from tests.cluster import cluster, images
+from tests.cluster import cluster, images, processes
 from tests.cluster.layout import Layout, NotStartedError
 
 
@@ -25,10 +25,9 @@ def main(arguments: list[str]) -> int:
 
 def _up(layout: Layout) -> int:
     """Start it with the project's images on its nodes; the path of the kubeconfig is the last line."""
-    running = cluster.up(layout, owned=False)
+    running = cluster.up(layout, owner=None)
     for image in images.TARGETS:
-        images.build(image)
-        running.load(image)
+        running.provide(image, images.build, processes.this_run())
     sys.stdout.write(f"{running.kubeconfig}\n")
     return 0
 

@@ -1,18 +1,16 @@
 """Brings a cluster up and down, and runs commands on it."""
 
-import contextlib
-import fcntl
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.cluster import cleanup, control_plane, images, keys, network, nodes, packages, processes, programs
-from tests.cluster.layout import CACHE, CGROUPS, HERE, Layout, NotStartedError
+from tests.cluster.layout import CACHE, CGROUPS, HERE, Layout, NotStartedError, locked
 from tests.cluster.progress import step
 from tests.processes import wait_until
 
@@ -58,27 +56,39 @@ class Cluster:
         """What kubectl prints."""
         return self.run("kubectl", *arguments, given=given, seconds=seconds)
 
-    def load(self, image: str) -> None:
-        """Give a built image to the nodes. A cluster that is not ours has to have it already."""
-        if self.layout is not None:
-            images.load(self.layout, image)
+    def provide(self, image: str, build: Callable[[str], object], run: processes.Process) -> None:
+        """Build an image and give it to the nodes, once in a test run.
+
+        A cluster that is not ours has to have it already.
+        """
+        if self.layout is None:
+            return
+        name = image.rpartition("/")[2]
+        with locked(CACHE / f".{name}.lock"):  # the name is one for all test runs
+            given = self.layout.root / "given" / name
+            mark = json.dumps(run)
+            if not given.exists() or given.read_text() != mark:
+                build(image)
+                images.load(self.layout, image)
+                given.parent.mkdir(exist_ok=True)
+                given.write_text(mark)
 
 
-def up(layout: Layout, *, owned: bool) -> Cluster:
-    """Start a cluster, or find the one that `make cluster-up` left running.
+def up(layout: Layout, *, owner: processes.Process | None) -> Cluster:
+    """Start a cluster, or find the one that `make cluster-up` left running, or another process of the same owner.
 
-    With `owned` it belongs to this process: others may remove it once this process has ended.
+    It belongs to the owner, if there is one: others may remove it once that process has ended.
 
     Raises:
         NotStartedError: Something is missing, another run uses the cluster, or it did not come up; says which.
     """
     _check_machine()
-    with _lock(layout):
-        found = _found(layout)
+    with locked(CACHE / "clusters" / f".{layout.name}.lock"):
+        found = _found(layout, owner)
         if found is not None:
             return found
         try:
-            return _start(layout, owned=owned)
+            return _start(layout, owner)
         except (OSError, RuntimeError, subprocess.SubprocessError) as error:
             ended = ", ".join(processes.ended(layout)) or "none"
             cleanup.stop(layout)
@@ -91,34 +101,33 @@ def up(layout: Layout, *, owned: bool) -> Cluster:
 def down(layout: Layout) -> None:
     """Remove the cluster, or what is left of it."""
     _check_machine()
-    with _lock(layout):
+    with locked(CACHE / "clusters" / f".{layout.name}.lock"):
         cleanup.remove(layout)
 
 
 def belongs_to_this_process(layout: Layout) -> bool:
-    """Whether it was started here, and so is to be removed at the end."""
+    """Whether it was started for this process, and so is to be removed at its end."""
     return _owner(layout) == processes.identify(os.getpid())
 
 
-def _found(layout: Layout) -> Cluster | None:
-    """The cluster of `make cluster-up` if it is whole; anything else that nobody uses any more is removed."""
+def _found(layout: Layout, user: processes.Process | None) -> Cluster | None:
+    """That of the user or of `make cluster-up` if it is whole; anything else that nobody uses any more is removed."""
     owner = _owner(layout)
-    if owner is not None and owner.alive:
+    if owner is not None and owner != user and owner.alive:
         raise NotStartedError(f"process {owner.pid} uses the cluster {layout.name}; wait for its end, or end it")
     cluster = Cluster(layout.kubeconfig, layout)
-    if owner is None and _record(layout).get("whole") == _make(layout) and control_plane.ready(layout):
+    if owner in (None, user) and _record(layout).get("whole") == _make(layout) and control_plane.ready(layout):
         return cluster
     cleanup.remove(layout)
     return None
 
 
-def _start(layout: Layout, *, owned: bool) -> Cluster:
+def _start(layout: Layout, owner: processes.Process | None) -> Cluster:
     packages.install((*packages.NODES, *packages.IMAGES, *packages.BUILD))
     for name in (*CONTROL_PLANE, *NODE, "helm"):
         programs.program(name)
     addons = images.build_addons()
     layout.root.mkdir(parents=True)
-    owner = processes.identify(os.getpid()) if owned else None
     _write(layout, {"owner": owner})
     cluster = Cluster(layout.kubeconfig, layout)
     with step(f"starting a cluster of {layout.nodes} nodes"):
@@ -170,13 +179,3 @@ def _check_machine() -> None:
         raise NotStartedError(f"missing: a cgroup file system that can be written, at {CGROUPS}")
     if shutil.which("nsenter") is None:
         raise NotStartedError("missing: nsenter, of the package util-linux")
-
-
-@contextlib.contextmanager
-def _lock(layout: Layout) -> Iterator[None]:
-    """One process at a time starts or removes a cluster."""
-    folder = CACHE / "clusters"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / f".{layout.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield

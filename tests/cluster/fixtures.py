@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 from tests.cluster import cluster as clusters
-from tests.cluster import images
+from tests.cluster import images, processes
 from tests.cluster.cluster import Cluster
 from tests.cluster.diagnosis import diagnose
 from tests.cluster.layout import Layout, NotStartedError
@@ -63,6 +63,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+@pytest.hookimpl(trylast=True)  # pytest-xdist ends its workers before
+def pytest_sessionfinish() -> None:
+    """The cluster goes with the run that started it."""
+    if clusters.belongs_to_this_process(Layout()):
+        clusters.down(Layout())
+
+
 @pytest.fixture(scope="session")
 def shown(request: pytest.FixtureRequest) -> Quiet:
     """Lets through what is said while something long is prepared."""
@@ -84,17 +91,12 @@ def program_path(shown: Quiet) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def cluster(request: pytest.FixtureRequest, shown: Quiet) -> Iterator[Cluster]:
-    """A running Kubernetes, one for all tests."""
+def cluster(request: pytest.FixtureRequest, shown: Quiet) -> Cluster:
+    """A running Kubernetes, one for all tests, also for those of other workers of pytest-xdist."""
     if request.config.getoption("--cluster") == "existing":
-        yield or_skip(_existing)
-        return
-    layout = Layout()
+        return or_skip(_existing)
     with shown():
-        running = or_skip(lambda: clusters.up(layout, owned=True))
-    yield running
-    if clusters.belongs_to_this_process(layout):
-        clusters.down(layout)
+        return or_skip(lambda: clusters.up(Layout(), owner=processes.this_run()))
 
 
 @pytest.fixture(scope="session")
@@ -118,11 +120,7 @@ def sweep_image(cluster: Cluster, shown: Quiet) -> str:
 @pytest.fixture(scope="session")
 def prometheus_image(cluster: Cluster, shown: Quiet) -> str:
     """Prometheus, built from its Go module, on every node."""
-    if cluster.layout is not None:
-        with shown():
-            or_skip(images.build_prometheus)
-            cluster.load(images.PROMETHEUS)
-    return images.PROMETHEUS
+    return _provide(images.PROMETHEUS, cluster, shown, images.build_prometheus)
 
 
 @pytest.fixture
@@ -145,11 +143,9 @@ def fresh_namespace(cluster: Cluster) -> Iterator[str]:
         cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
-def _provide(image: str, cluster: Cluster, shown: Quiet) -> str:
-    if cluster.layout is not None:
-        with shown():
-            or_skip(lambda: images.build(image))
-            cluster.load(image)
+def _provide(image: str, cluster: Cluster, shown: Quiet, build: Callable[[str], object] = images.build) -> str:
+    with shown():
+        or_skip(lambda: cluster.provide(image, build, processes.this_run()))
     return image
 
 

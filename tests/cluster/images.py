@@ -48,10 +48,10 @@ def build_addons() -> list[str]:
     ]
 
 
-def build_prometheus() -> str:
+def build_prometheus(image: str = PROMETHEUS) -> str:
     """Build PROMETHEUS from its Go module; returns the name."""
     packages.install(packages.IMAGES)
-    return _of_one_program(PROMETHEUS, program("prometheus"))
+    return _of_one_program(image, program("prometheus"))
 
 
 def load(layout: Layout, image: str) -> None:

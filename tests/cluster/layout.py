@@ -1,5 +1,8 @@
 """Where a cluster keeps its files, how what it leaves in the kernel is named, and its addresses."""
 
+import contextlib
+import fcntl
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,3 +69,12 @@ class Layout:
     def inside(self, node: int, *command: str) -> list[str]:
         """`command` in the network of a node. `ip netns exec` would mount a new /sys, without the cgroups."""
         return ["nsenter", f"--net={NAMESPACES / self.namespace(node)}", *command]
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time gets past this file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

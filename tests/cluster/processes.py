@@ -1,15 +1,15 @@
 """Starts the programs of a node and writes down which process each is, so that a later run can end exactly those."""
 
 import json
-import subprocess
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.cluster.layout import Layout
 
-# Held for as long as this process lives: one that is forgotten could not be waited for.
-_children: list["subprocess.Popen[bytes]"] = []
+_children: list[int] = []
 
 
 class Process(NamedTuple):
@@ -34,21 +34,34 @@ def identify(pid: int) -> Process | None:
     return None if state in "ZX" else Process(pid, int(fields[18]))
 
 
+def this_run() -> Process:
+    """The test run that this process is part of: with pytest-xdist that which started the worker."""
+    process = identify(os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid())
+    assert process is not None
+    return process
+
+
 def start(layout: Layout, node: int, name: str, *command: str) -> None:
     """Run `command` in the network of a node until `layout` is taken down; its log is logs/<name>.log."""
     logs, records = layout.root / "logs", layout.root / "processes"
     for folder in (logs, records):
         folder.mkdir(parents=True, exist_ok=True)
-    with (logs / f"{name}.log").open("wb") as log:
-        child = subprocess.Popen(
-            layout.inside(node, *command),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+    inside = layout.inside(node, *command)
+    # No Popen, which complains when a process leaves its children to others at its end, as pytest-xdist's workers do.
+    child = os.posix_spawnp(
+        inside[0],
+        inside,
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, logs / f"{name}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+        setsigdef=[signal.SIGPIPE],  # which Python ignores, and its children would too
+    )
     _children.append(child)
-    process = identify(child.pid)
+    process = identify(child)
     if process is not None:
         (records / f"{name}.json").write_text(json.dumps(process))
 
@@ -69,7 +82,7 @@ def ended(layout: Layout) -> list[str]:
 
 def reap() -> None:
     """Forget children that have ended."""
-    _children[:] = [child for child in _children if child.poll() is None]
+    _children[:] = [child for child in _children if os.waitpid(child, os.WNOHANG)[0] == 0]
 
 
 def _records(layout: Layout) -> list[Path]:

@@ -4,7 +4,6 @@ The pins are go.mod and go.sum in `modules/`, one folder for what has to agree o
 `cd tests/cluster/modules/helm && go get -tool helm.sh/helm/v4/cmd/helm@v4.3.1`.
 """
 
-import fcntl
 import hashlib
 import os
 import re
@@ -17,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.cluster import packages
-from tests.cluster.layout import CACHE, HERE, NotStartedError
+from tests.cluster.layout import CACHE, HERE, NotStartedError, locked
 from tests.cluster.progress import say
 
 MODULES = HERE / "modules"
@@ -68,9 +67,7 @@ def program(name: str) -> Path:
     """
     wanted = (folder(beside=True) if name in BESIDE else folder()) / name
     if not wanted.exists():
-        wanted.parent.mkdir(parents=True, exist_ok=True)
-        with (wanted.parent / f".{name}.lock").open("w") as lock:  # another test run may be building the same
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(wanted.parent / f".{name}.lock"):  # another test run may be building the same
             if not wanted.exists():
                 _build(name, ALL[name], wanted)
     return wanted

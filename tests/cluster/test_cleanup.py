@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster import cleanup
+from tests.cluster import cleanup, processes
 from tests.cluster.cluster import Cluster, down, up
 from tests.cluster.layout import CHECKOUT, Layout, NotStartedError
 from tests.cluster.nodes import PAUSE_IMAGE
@@ -16,10 +16,10 @@ from tests.cluster.test_cluster import apply, pod
 
 # Starts a small cluster with a pod on it, says so, and waits to be killed.
 RUN = """
-import time
-from tests.cluster import cluster
+import os, time
+from tests.cluster import cluster, processes
 from tests.cluster.layout import Layout
-cluster.up(Layout("podscale-killed", nodes=1), owned=True)
+cluster.up(Layout("podscale-killed", nodes=1), owner=processes.identify(os.getpid()))
 print("up", flush=True)
 time.sleep(600)
 """
@@ -47,7 +47,7 @@ def killed(cluster: Cluster) -> Iterator[Layout]:
         apply(started, "default", pod("left", PAUSE_IMAGE, imagePullPolicy="Never", securityContext={}))
         started.kubectl("wait", "pod/left", "--for=condition=Ready", "--timeout=60s")
         with pytest.raises(NotStartedError, match=f"process {run.pid} uses the cluster"):
-            up(layout, owned=True)
+            up(layout, owner=processes.this_run())
         run.kill()
         run.wait()
         yield layout
@@ -59,8 +59,8 @@ def killed(cluster: Cluster) -> Iterator[Layout]:
 
 def test_a_killed_run_is_cleaned_up(killed: Layout) -> None:
     """Processes, mounts, networks, cgroups and stray files of a killed run are there, and then all are gone."""
-    processes = cleanup.living(killed)
-    names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in processes}
+    living = cleanup.living(killed)
+    names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in living}
     assert {"etcd", "kubelet", "containerd", "containerd-shim", "pause", "coredns"} <= names
     assert list(cleanup.mounts(killed))
     assert len(cleanup.namespaces(killed)) == 1
@@ -70,7 +70,7 @@ def test_a_killed_run_is_cleaned_up(killed: Layout) -> None:
 
     down(killed)
 
-    assert not [pid for pid in processes if _runs(pid)]
+    assert not [pid for pid in living if _runs(pid)]
     assert not cleanup.living(killed)
     assert not list(cleanup.mounts(killed))
     assert not cleanup.namespaces(killed)

@@ -21,7 +21,7 @@ def leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leave:
     monkeypatch.setattr(layout, "CACHE", tmp_path)
     monkeypatch.setattr(cluster, "CACHE", tmp_path)
     monkeypatch.setattr(cluster, "_check_machine", lambda: None)
-    monkeypatch.setattr(cluster, "_start", lambda layout, owned: Cluster(Path("new"), layout))
+    monkeypatch.setattr(cluster, "_start", lambda layout, owner: Cluster(Path("new"), layout))
     monkeypatch.setattr(control_plane, "ready", lambda _: True)
 
     def left(record: dict[str, object]) -> Path:
@@ -40,14 +40,14 @@ def whole(nodes: int = 2) -> str:
 def test_the_cluster_of_make_is_used(leave: Leave) -> None:
     """A cluster that nobody owns, that is whole and answers, saves the start."""
     left = leave({"owner": None, "whole": whole()})
-    assert up(LAYOUT, owned=True).kubeconfig == left / "keys" / "admin.kubeconfig"
+    assert up(LAYOUT, owner=processes.this_run()).kubeconfig == left / "keys" / "admin.kubeconfig"
 
 
 @pytest.mark.parametrize("record", [{}, {"owner": None}, {"owner": None, "whole": whole(nodes=3)}])
 def test_anything_else_is_removed_first(leave: Leave, record: dict[str, object]) -> None:
     """A half-made cluster, or one of other programs or another size, makes room for a new one."""
     left = leave(record)
-    assert up(LAYOUT, owned=True).kubeconfig == Path("new")
+    assert up(LAYOUT, owner=processes.this_run()).kubeconfig == Path("new")
     assert not left.exists()
 
 
@@ -56,13 +56,21 @@ def test_the_cluster_of_a_killed_run_is_removed_first(leave: Leave) -> None:
     me = processes.identify(os.getpid())
     assert me is not None
     left = leave({"owner": (me.pid, me.start_ticks - 1), "whole": whole()})
-    assert up(LAYOUT, owned=True).kubeconfig == Path("new")
+    assert up(LAYOUT, owner=processes.this_run()).kubeconfig == Path("new")
     assert not left.exists()
 
 
 def test_the_cluster_of_a_running_test_is_left_alone(leave: Leave) -> None:
     """Two runs at once do not share a cluster: the second says whom it waits for."""
-    left = leave({"owner": processes.identify(os.getpid()), "whole": whole()})
-    with pytest.raises(NotStartedError, match=f"process {os.getpid()} uses the cluster"):
-        up(LAYOUT, owned=True)
+    left = leave({"owner": processes.identify(os.getppid()), "whole": whole()})
+    with pytest.raises(NotStartedError, match=f"process {os.getppid()} uses the cluster"):
+        up(LAYOUT, owner=processes.identify(os.getpid()))
     assert left.exists()
+
+
+def test_workers_of_one_run_share_its_cluster(leave: Leave, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one worker of pytest-xdist has started belongs to the process that started the worker, as others find."""
+    left = leave({"owner": processes.identify(os.getppid()), "whole": whole()})
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw7")
+    assert up(LAYOUT, owner=processes.this_run()).kubeconfig == left / "keys" / "admin.kubeconfig"
+    assert not cluster.belongs_to_this_process(LAYOUT)

@@ -107,3 +107,8 @@ def terminal(
         process.wait(10)
         if screen.open:
             os.close(ours)
+
+
+def says(lines: list[str], text: str) -> bool:
+    """Whether it is on the screen."""
+    return any(text in line for line in lines)

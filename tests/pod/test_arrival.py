@@ -34,7 +34,7 @@ def test_after_a_job_the_kernel_is_asked() -> None:
             arrivals = Arrivals(time.monotonic)
             arrivals.loop_was_held()
             waited = time.monotonic() - arrivals.since({"state": {TRANSPORT_KEY: Transport(accepted)}})
-        assert 0.28 < waited < 0.6
+        assert 0.28 < waited < 1
         arrivals.loop_was_held()
         # The connection is closed: there is nothing to ask.
-        assert time.monotonic() - arrivals.since({"state": {TRANSPORT_KEY: Transport(accepted)}}) < 0.05
+        assert time.monotonic() - arrivals.since({"state": {TRANSPORT_KEY: Transport(accepted)}}) < 0.2

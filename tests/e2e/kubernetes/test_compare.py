@@ -76,6 +76,7 @@ def test_a_killed_process_is_timed_in_pods_and_workers(release: Release, tmp_pat
     assert not (pods.killed or "").startswith("worker ")
 
 
+@pytest.mark.waits
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
 def test_whatever_ends_it_the_template_comes_back(release: Release, tmp_path: Path, sig: signal.Signals) -> None:
     """Interrupted, it puts back template and size itself; killed, `sweep --restore` does, and says so."""

@@ -209,6 +209,7 @@ def check_p99_of_the_pods(measured: Measured) -> None:
     assert bounds[upper - 2] <= shown <= bounds[upper + 1], (shown, latency)
 
 
+@pytest.mark.waits
 def test_no_panel_is_empty_on_a_fresh_install(release: Release, prometheus_image: str, tmp_path: Path) -> None:
     """By kubectl, with default values, no CPU limit and closed users: within 90 s each panel has something to show."""
     del prometheus_image

@@ -16,6 +16,7 @@ from tests.e2e.kubernetes.release import Release
 from tests.e2e.kubernetes.sweeping import PATIENT, SHORT, codes, sweeping, swept
 from tests.processes import wait_until
 
+pytestmark = pytest.mark.waits
 # The larger size comes first or second, and the second stage is the one that is cut.
 TWO = ("--sizes=1,2", "--clock=sleep", *SHORT, PATIENT)
 
@@ -55,6 +56,7 @@ def test_after_a_kill_the_next_start_says_so_and_restore_puts_it_back(shared: Re
     assert "nothing to put back" in again.stdout
 
 
+@pytest.mark.alone  # which others need
 def test_an_api_server_that_is_away_for_20_s_does_not_end_the_stage(shared: Release, tmp_path: Path) -> None:
     """The load goes on in the cluster meanwhile: the stage is whole, and the message says what was waited for."""
     if shared.cluster.layout is None:

@@ -3,12 +3,15 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from podscale.sweep import results
 from tests.cluster.cluster import Cluster
 from tests.e2e.commands import podscale
 from tests.e2e.kubernetes.release import CHART, QUARTER_CORE, QUICK_STOP, Release
 from tests.processes import wait_until
 
+pytestmark = pytest.mark.waits
 SWEEP = r"sweep.args={--sizes=1\,2,--stage-seconds=6,--warmup-seconds=1,--repeats=1,--no-goal,--clock=sleep,--users=3}"
 
 

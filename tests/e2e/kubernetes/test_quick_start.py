@@ -11,6 +11,7 @@ import pytest
 from tests.cluster.layout import CHECKOUT
 from tests.e2e.kubernetes.release import Release
 
+pytestmark = pytest.mark.waits
 # These go on until Ctrl-C; what they print first tells whether they work.
 ENDLESS = {"port-forward": "Forwarding from 127.0.0.1:8089", "--watch": "NAME"}
 

@@ -3,10 +3,13 @@
 import dataclasses
 from pathlib import Path
 
+import pytest
+
 from podscale.sweep import results
 from tests.e2e.kubernetes.release import Release
 from tests.e2e.kubernetes.sweeping import SHORT, codes, swept
 
+pytestmark = pytest.mark.waits
 # Somebody who may look and may not scale.
 LOOKER = """
 apiVersion: v1
@@ -79,6 +82,7 @@ def test_no_locust_is_told_with_the_way_to_one(shared: Release, tmp_path: Path) 
     refused(shared, tmp_path, "no Locust with a page runs in namespace default; install it", "--locust=default/none")
 
 
+@pytest.mark.alone  # others would take the CPU that the first size asks for
 def test_a_size_that_cannot_be_scheduled_has_no_number(shared: Release, tmp_path: Path) -> None:
     """The scheduler's own words stand beside it, the other size is measured, the exit code is 1."""
     shared.upgrade("resources.requests.cpu=1500m", "resources.limits.cpu=1500m")

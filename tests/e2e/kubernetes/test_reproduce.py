@@ -40,6 +40,7 @@ def test_every_row_holds_on_pods_of_a_quarter_of_a_core(release: Release, tmp_pa
     assert release.replicas() == 1
 
 
+@pytest.mark.waits
 def test_a_locust_without_the_users_of_the_rows_is_refused(release: Release, tmp_path: Path) -> None:
     """Exit code 2, which user classes are missing, and how to install them."""
     release.install(*QUARTER_CORE, *QUICK_STOP)

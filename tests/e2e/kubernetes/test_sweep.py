@@ -122,6 +122,7 @@ def test_sixty_four_sleeping_pods_do_sixty_four_times_as_much(release: Release, 
     assert times >= 0.95 * 64
 
 
+@pytest.mark.waits
 def test_a_service_that_is_not_ours(release: Release, locust_image: str, tmp_path: Path) -> None:
     """Another server, its own locustfile: scaled, loaded and reported; what nobody counts is unknown and not 0."""
     own = tmp_path / "own.py"

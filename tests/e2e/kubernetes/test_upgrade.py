@@ -3,11 +3,14 @@
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from podscale import contract
 from tests.cluster.layout import CHECKOUT
 from tests.e2e.kubernetes.release import Release, shares
 from tests.processes import wait_until
 
+pytestmark = pytest.mark.waits
 RATE_PER_SECOND = 50
 CHART_IN_GIT = "helm/podscale"
 

@@ -3,19 +3,17 @@
 import json
 import re
 import sys
-import time
-from functools import partial
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.e2e.commands import podscale
-from tests.e2e.kubernetes.release import QUICK_STOP, Release
+from tests.e2e.kubernetes.release import Release
 from tests.e2e.kubernetes.sweeping import of
-from tests.e2e.terminal import terminal
+from tests.e2e.terminal import says, terminal
 from tests.e2e.tmux import tmux
 
+pytestmark = pytest.mark.waits
 WATCH = (sys.executable, "-m", "podscale.cli", "watch", "--interval=1")
 
 
@@ -114,45 +112,6 @@ def test_pods_of_another_kind_show_what_their_node_knows(shared: Release, tmp_pa
     assert 0 <= known < 1
 
 
-def test_64_pods_stay_readable_and_cheap(release: Release) -> None:
-    """In 80 columns and 24 lines, page by page, with title and total on each; it costs under a tenth of a core."""
-    release.install(
-        "replicaCount=64",
-        "locust.enabled=false",
-        "resources.requests.cpu=10m",
-        "resources.requests.memory=40Mi",
-        "startupProbe.periodSeconds=2",
-        "readinessProbe.periodSeconds=10",
-        *QUICK_STOP,
-        seconds=300,
-    )
-    # As a person starts it: two seconds between readings.
-    command = release.cluster.command(sys.executable, "-m", "podscale.cli", "watch", *of(release))
-    with terminal(command, release.cluster.environment()) as screen:
-        screen.wait_for(lambda lines: says(lines, "64 of 64 pods Ready"), 60, "64 pods")
-        names = set()
-        for page in (1, 2, 3, 4):
-            title = f"page {page} of 4"
-            lines = screen.wait_for(partial(says, text=title), 10, title)
-            fits(lines)
-            names |= {line.split()[0] for line in lines[2:] if re.search(r"\S +Ready +0 ", line)} - {"total"}
-            screen.press("n")
-        assert len(names) == 64
-        screen.wait_for(lambda lines: says(lines, "page 1 of 4"), 10, "the first page again")
-        screen.press("p")
-        screen.wait_for(lambda lines: says(lines, "page 4 of 4"), 10, "the page before the first")
-        own = [each for each in family(screen.process.pid) if "podscale.cli" in each.cmdline()][-1]
-        before, begun = own.cpu_times(), time.monotonic()
-        while time.monotonic() < begun + 20:
-            screen.read(0.5)
-            fits(screen.lines())
-        after, seconds = own.cpu_times(), time.monotonic() - begun
-        screen.press("q")
-        assert screen.ended(15) == 0
-    share = (after.user + after.system - before.user - before.system) / seconds
-    assert share < 0.1, f"{share:.1%} of a core"
-
-
 def test_an_unknown_deployment_is_refused_with_those_that_are_there(shared: Release, tmp_path: Path) -> None:
     """One line, exit code 2."""
     options = ("--deployment=none", f"--namespace={shared.namespace}")
@@ -160,24 +119,3 @@ def test_an_unknown_deployment_is_refused_with_those_that_are_there(shared: Rele
         assert command.wait(30) == 2
     assert f"it has {shared.deployment}" in command.stderr
     assert command.stderr.count("\n") == 1
-
-
-def fits(lines: list[str]) -> None:
-    """No line is cut or missing: title and heading above, total and keys below."""
-    assert len(lines) <= 24
-    assert all(len(line) <= 80 for line in lines)
-    assert re.match(r"\d\d:\d\d:\d\d  64 of 64 pods Ready ", lines[0]), lines[0]
-    assert lines[1].startswith("Pod ")
-    assert sum(line.startswith("total ") for line in lines) == 1
-    assert [line for line in lines if line][-1].startswith("+ - scale ")
-
-
-def family(pid: int) -> list[psutil.Process]:
-    """A process and its descendants."""
-    first = psutil.Process(pid)
-    return [first, *first.children(recursive=True)]
-
-
-def says(lines: list[str], text: str) -> bool:
-    """Whether it is on the screen."""
-    return any(text in line for line in lines)
