@@ -50,6 +50,38 @@ def test_one_claim_that_fails_is_enough() -> None:
     assert found.holds is False
 
 
+def test_cores_of_different_speed_decide_nothing() -> None:
+    """Four pods at their quotas do 3.2 times as much where an answer costs a quarter more CPU: neither yes nor no."""
+    slow = pair(10.0, 32.0, cpu_seconds_per_request=0.125)
+    slow[0] = msgspec.structs.replace(slow[0], cpu_seconds_per_request=0.1)
+    (claim,) = row_result(ROWS["primes"], slow, 4, "kubernetes").claims
+    assert (claim.ratio, claim.cost_ratio, claim.ratio_at_equal_cost, claim.holds) == (3.2, 1.25, 4.0, None)
+    by_luck = pair(10.0, 39.0, cpu_seconds_per_request=0.08)
+    by_luck[0] = msgspec.structs.replace(by_luck[0], cpu_seconds_per_request=0.1)
+    assert row_result(ROWS["primes"], by_luck, 4, "kubernetes").holds is None
+    alike = pair(10.0, 37.0, cpu_seconds_per_request=0.104)
+    alike[0] = msgspec.structs.replace(alike[0], cpu_seconds_per_request=0.1)
+    assert row_result(ROWS["primes"], alike, 4, "kubernetes").holds is False
+
+
+def test_a_burst_is_compared_by_the_cpu_of_its_whole_stage() -> None:
+    """Children that each work half as fast end no sooner: the time of the last answer goes with what one costs."""
+    latency = builders.latency()
+    one, n = (
+        builders.stage(
+            1,
+            purpose="burst",
+            requests=8,
+            total_cpu_seconds=total,
+            latency_seconds=msgspec.structs.replace(latency, max=last),
+            errors={},
+        )
+        for total, last in ((8.0, 8.0), (16.0, 8.0))
+    )
+    (claim,) = row_result(ROWS["prime"], [one, n], 2, "local").claims
+    assert (claim.ratio, claim.cost_ratio, claim.ratio_at_equal_cost, claim.holds) == (1.0, 0.5, 2.0, None)
+
+
 def test_equal_quotas_leave_no_excuse() -> None:
     """On a cluster no load generator takes of the pods' CPU: 0.95 of n, where one machine is allowed 0.75."""
     assert row_result(ROWS["primes"], pair(10.0, 34.0), 4, "local").holds is True

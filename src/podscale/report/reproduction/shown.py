@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from podscale.analysis import words
 from podscale.sweep.reproduce.figures import FIGURES
-from podscale.sweep.reproduce.results import Reproduction
+from podscale.sweep.reproduce.results import CheckedClaim, Reproduction
 from podscale.sweep.reproduce.row import Claim, FigureName
 
 _UNKNOWN = "unknown"
@@ -33,6 +33,17 @@ def ratio(value: float | None, absent: str = _UNKNOWN) -> str:
 def holds(value: bool | None) -> str:  # it is the value that is shown
     """In a word."""
     return {True: "yes", False: "no", None: "?"}[value]
+
+
+def doubt(checked: CheckedClaim) -> str | None:
+    """Why it is not known whether a claim holds, where both its steps were measured."""
+    if checked.holds is not None or checked.cost_ratio is None or checked.ratio_at_equal_cost is None:
+        return None
+    return (
+        f"{checked.says}: not known, since the same answer cost {words.number(checked.cost_ratio)} times as much CPU "
+        "in one step as in the other. Cores that share caches, or a machine with others, work at different speeds. "
+        f"At equal cost the ratio would be {words.number(checked.ratio_at_equal_cost)}."
+    )
 
 
 def figures(found: Mapping[FigureName, float | None]) -> str:

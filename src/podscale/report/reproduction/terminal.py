@@ -60,4 +60,5 @@ def _claims(rows: Sequence[RowResult]) -> Table:
 def _figures(row: RowResult) -> RenderableType:
     lines = [Text(f"{row.row}: {row.article.headline}", style="bold")]
     lines += [Text(f"  {step}: {shown.figures(found)}") for step, found in row.measured.items()]
+    lines += [Text(f"  {why}", style="yellow") for why in map(shown.doubt, row.claims) if why]
     return Group(*lines)

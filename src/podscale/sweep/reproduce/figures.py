@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import msgspec
 
@@ -15,18 +16,27 @@ class Figure(msgspec.Struct, frozen=True):
     """What it is, its unit as shown, and where it comes from. In `reproduce.json` it is in base units.
 
     `model`: the only model that it makes sense in; a stage of the other one does not have it at all.
+    `by_cost`: the power of an answer's CPU time that it goes with: -1 for a rate of answers, 1 for the time of work.
     """
 
     says: str
     unit: str
     read: Callable[[Stage], float | None]
     model: Model | None = None
+    by_cost: Literal[-1, 0, 1] = 0
 
 
 def figures_of(stage: Stage, names: tuple[FigureName, ...]) -> dict[FigureName, float | None]:
     """These figures of a stage; of one that does not count there are none."""
     here = [name for name in names if FIGURES[name].model in {None, stage.asked.model}]
     return {name: FIGURES[name].read(stage) if stage.valid else None for name in here}
+
+
+def cost_seconds(stage: Stage) -> float | None:
+    """CPU time of one answer; in a burst, whose window says nothing, over the whole stage."""
+    if stage.purpose != "burst":
+        return stage.cpu_seconds_per_request
+    return stage.total_cpu_seconds / stage.requests if stage.total_cpu_seconds and stage.requests else None
 
 
 def _throughput(stage: Stage) -> float | None:
@@ -116,7 +126,7 @@ def _counts(stage: Stage) -> list[int]:
 
 
 FIGURES: Mapping[FigureName, Figure] = {
-    "throughput": Figure("good answers a second", "/s", _throughput),
+    "throughput": Figure("good answers a second", "/s", _throughput, by_cost=-1),
     "capacity": Figure("answers a second that the CPU of all processes allows", "/s", _capacity),
     "job": Figure("one job", "s", _job),
     "first": Figure("the first answer", "s", _first),
@@ -124,7 +134,7 @@ FIGURES: Mapping[FigureName, Figure] = {
     "mean": Figure("the mean answer", "s", _quantile("mean")),
     "p99": Figure("99 of 100 answers", "s", _quantile("p99")),
     "p99_by_queueing": Figure("what queueing alone gives for it, without a quota", "s", _p99_by_queueing, model="open"),
-    "last": Figure("the last answer", "s", _last),
+    "last": Figure("the last answer", "s", _last, by_cost=1),
     "cores": Figure("cores used until the last answer", "", _cores),
     "memory": Figure("memory", "B", _memory),
     "unevenness": Figure("the busiest process over the mean", "", _unevenness),

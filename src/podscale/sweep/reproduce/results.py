@@ -16,13 +16,19 @@ RESULT_FILE = "reproduce.json"
 
 
 class CheckedClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim with its bounds for the n of this run, and what came of it; `holds` is None where it is not known."""
+    """A claim with its bounds for the n of this run, and what came of it; `holds` is None where it is not known.
+
+    `cost_ratio`: the CPU time of an answer in the step on top over that in the other, where both do the same work and
+    should cost the same. `ratio_at_equal_cost`: what the ratio would be if they had.
+    """
 
     says: str
     ratio: float | None
     low: float | None
     high: float | None
     holds: bool | None
+    cost_ratio: float | None = None
+    ratio_at_equal_cost: float | None = None
 
 
 class RowResult(msgspec.Struct, kw_only=True):
