@@ -37,6 +37,15 @@ def empty() -> Reproduction:
     return msgspec.structs.replace(mixed(), rows=[], aborted="SIGINT")
 
 
+def uneven() -> Reproduction:
+    """Fixed work on cores of different speed: two pods did 1.6 times as much, at 1.25 times the CPU for each answer."""
+    stages = [
+        builders.stage(size, throughput_per_second=rate, cpu_seconds_per_request=cost)
+        for size, rate, cost in ((1, 10.0, 0.1), (2, 16.0, 0.125))
+    ]
+    return msgspec.structs.replace(mixed(), rows=[row_result(ROWS["primes"], stages, 2, "kubernetes")])
+
+
 def hostile() -> Reproduction:
     """Texts that would like to be markup."""
     result = mixed()

@@ -12,7 +12,7 @@ from tests.browser import chromium
 from tests.report.html import Reader
 from tests.report.reproduction import samples
 
-SAMPLES = [samples.mixed, samples.empty, samples.hostile]
+SAMPLES = [samples.mixed, samples.empty, samples.uneven, samples.hostile]
 
 
 def test_a_row_tells_the_article_ours_the_ratio_and_why_they_differ() -> None:
@@ -23,6 +23,14 @@ def test_a_row_tells_the_article_ours_the_ratio_and_why_they_differ() -> None:
     assert page.tables["All rows"][1] == ["blocking", "the last takes three jobs", "2.7", "3", "2.8 to 3.4", "yes"]
     assert "n pods does not count: 2.0 of 2 cores busy" in page.text
     assert "podscale reproduce blocking worker primes memory" in page.text
+
+
+def test_cores_of_different_speed_are_named() -> None:
+    """With the row whose claim they decide."""
+    text = Reader(reproduction_page(samples.uneven())).text
+    assert "cost 1.25 times as much CPU in one step as in the other" in text
+    assert "At equal cost the ratio would be 2." in text
+    assert "times as much CPU in one step" not in Reader(reproduction_page(samples.mixed())).text
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.__name__)

@@ -28,6 +28,15 @@ def test_every_claim_stands_beside_the_articles_ratio() -> None:
     assert "2 of 4 rows hold; not: worker; not known: primes." in text
 
 
+def test_cores_of_different_speed_are_named() -> None:
+    """A claim that they decide has a question mark, and a line with both figures below."""
+    text = printed(terminal.results(samples.uneven()))
+    assert next(line for line in text.splitlines() if line.startswith("primes")).split()[-1] == "?"
+    assert "the same answer cost 1.25 times as much CPU" in " ".join(text.split())
+    assert "At equal cost the ratio would be 2." in " ".join(text.split())
+    assert "0 of 1 rows hold; not known: primes." in text
+
+
 def test_a_run_without_rows_says_so() -> None:
     """No empty table."""
     assert "No row was measured." in printed(terminal.results(samples.empty()))
