@@ -145,6 +145,21 @@ async def test_a_full_queue_refuses(meters: Meters, log: list[str]) -> None:
 
 
 @in_loop
+async def test_requests_at_once_are_told_the_length_of_the_queue(meters: Meters, log: list[str]) -> None:
+    """Of four in one moment, before any is called, one has the slot, two wait, and the last is told of these two."""
+    queue = queue_of(meters, length=2)
+    jobs = [Job(name, log) for name in "abc"]
+    tasks = [put(queue, job, Client().receive) for job in jobs]
+    await asyncio.sleep(0)
+    with pytest.raises(QueueFullError, match="2 jobs are waiting"):
+        await queue.run(Job("d", log), 1, 0, Client().receive)
+    for job in jobs:
+        job.release.set()
+    await asyncio.gather(*tasks)
+    assert log == ["a", "b", "c"]
+
+
+@in_loop
 async def test_a_queue_of_length_0_still_runs_a_job(meters: Meters, log: list[str]) -> None:
     """Nothing may wait, but a free slot takes a job."""
     queue = queue_of(meters, length=0)

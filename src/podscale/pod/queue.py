@@ -72,9 +72,8 @@ class JobQueue:
         """
         if len(self._waiting) >= self._length + self._free:
             self._meters.shed()
-            raise QueueFullError(
-                f"{len(self._waiting)} jobs are waiting, which is the most this queue holds; try again"
-            )
+            # One that has a free slot, and is about to be called, is among those that wait until then.
+            raise QueueFullError(f"{self._length} jobs are waiting, which is the most this queue holds; try again")
         ticket = _Ticket(asyncio.get_running_loop().create_future(), since, longest_seconds)
         watch = asyncio.create_task(_until_client_leaves(receive))
         watch.add_done_callback(lambda _: self._abandon(ticket))
