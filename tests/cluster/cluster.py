@@ -83,7 +83,7 @@ def up(layout: Layout, *, owner: processes.Process | None) -> Cluster:
         NotStartedError: Something is missing, another run uses the cluster, or it did not come up; says which.
     """
     _check_machine()
-    with locked(CACHE / "clusters" / f".{layout.name}.lock"):
+    with locked(layout.lock):
         found = _found(layout, owner)
         if found is not None:
             return found
@@ -101,7 +101,7 @@ def up(layout: Layout, *, owner: processes.Process | None) -> Cluster:
 def down(layout: Layout) -> None:
     """Remove the cluster, or what is left of it."""
     _check_machine()
-    with locked(CACHE / "clusters" / f".{layout.name}.lock"):
+    with locked(layout.lock):
         cleanup.remove(layout)
 
 

@@ -37,6 +37,11 @@ class Layout:
         return CACHE / "clusters" / self.name
 
     @property
+    def lock(self) -> Path:
+        """Held by the process that starts or removes the cluster; it outlives it."""
+        return CACHE / "clusters" / f".{self.name}.lock"
+
+    @property
     def kubeconfig(self) -> Path:
         """The administrator's; works in the network of node 1."""
         return self.root / "keys" / "admin.kubeconfig"

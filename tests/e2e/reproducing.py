@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from podscale.sweep.reproduce.results import CheckedClaim, Reproduction, RowResult
+from podscale.sweep.reproduce.claims import within
+from podscale.sweep.reproduce.results import Reproduction, RowResult
 
 
 def rows_of(quick: Reproduction, in_full: Callable[[list[str]], Reproduction]) -> dict[str, RowResult]:
@@ -14,9 +15,7 @@ def rows_of(quick: Reproduction, in_full: Callable[[list[str]], Reproduction]) -
 
 def stands(row: RowResult) -> bool:
     """Whether each claim holds; where cores worked at different speeds, whether it would with answers of equal cost."""
-    return all(claim.holds or (claim.holds is None and _would_hold(claim)) for claim in row.claims)
-
-
-def _would_hold(claim: CheckedClaim) -> bool:
-    found, low, high = claim.ratio_at_equal_cost, claim.low, claim.high
-    return found is not None and (low is None or found >= low) and (high is None or found <= high)
+    return all(
+        claim.holds or (claim.holds is None and within(claim.ratio_at_equal_cost, claim.low, claim.high))
+        for claim in row.claims
+    )

@@ -6,8 +6,7 @@ import pytest
 
 from podscale.contract import StageReport
 from tests.cluster.cluster import Cluster
-from tests.cluster.fixtures import fresh_namespace
-from tests.e2e.kubernetes.release import QUARTER_CORE, QUICK_STOP, Release
+from tests.e2e.kubernetes.release import QUARTER_CORE, QUICK_STOP, Release, installed
 
 LIMIT_100M = ("resources.requests.cpu=50m", "resources.limits.cpu=100m")
 # 50 ms of CPU for each request, and 100 ms a second to do it in.
@@ -27,9 +26,7 @@ def release(cluster: Cluster, namespace: str, pod_image: str, locust_image: str)
 def shared(cluster: Cluster, pod_image: str, locust_image: str) -> Iterator[Release]:
     """A release with pods of a quarter of a core, for all tests of a module; each leaves it as it was."""
     del pod_image, locust_image
-    with fresh_namespace(cluster) as namespace:
-        release = Release(cluster, namespace)
-        release.install(*QUARTER_CORE, *QUICK_STOP)
+    with installed(cluster, *QUARTER_CORE, *QUICK_STOP) as release:
         yield release
 
 
@@ -40,8 +37,6 @@ def overload(cluster: Cluster, pod_image: str, locust_image: str) -> Iterator[Ov
     It takes two minutes, in which other tests, which do not measure, use the cluster too.
     """
     del pod_image, locust_image
-    with fresh_namespace(cluster) as namespace:
-        release = Release(cluster, namespace)
-        release.install(*LIMIT_100M)
-        with release.load(OVERLOADED_SECONDS, rate_per_second=10 * CAPACITY_PER_SECOND) as report:
-            yield release, report
+    rate = 10 * CAPACITY_PER_SECOND
+    with installed(cluster, *LIMIT_100M) as release, release.load(OVERLOADED_SECONDS, rate_per_second=rate) as report:
+        yield release, report

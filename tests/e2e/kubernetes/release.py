@@ -11,6 +11,7 @@ from typing import Any, cast
 from podscale import contract
 from podscale.contract import StageOrder, StageReport
 from tests.cluster.cluster import Cluster
+from tests.cluster.fixtures import fresh_namespace
 from tests.cluster.layout import CHECKOUT
 from tests.processes import wait_until
 
@@ -20,6 +21,13 @@ FINAL_STATES = {"done", "void", "stopped"}
 QUARTER_CORE = ("resources.requests.cpu=50m", "resources.limits.cpu=250m")
 # A pod leaves at once: for tests that scale down while nobody asks anything.
 QUICK_STOP = ("preStopSleepSeconds=1", "settings.drainSeconds=1")
+# Sixty-four pods, which sleep, fit on two cores.
+SMALL = (
+    "resources.requests.cpu=10m",
+    "resources.requests.memory=40Mi",
+    "startupProbe.periodSeconds=2",
+    "readinessProbe.periodSeconds=10",
+)
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,15 @@ class Release:
 
     def _path(self, service: str, port: str, path: str) -> str:
         return f"/api/v1/namespaces/{self.namespace}/services/{service}:{port}/proxy{path}"
+
+
+@contextlib.contextmanager
+def installed(cluster: Cluster, *values: str, seconds: float = 120) -> Iterator[Release]:
+    """A release with these values, all of it Ready, in a namespace of its own."""
+    with fresh_namespace(cluster) as namespace:
+        release = Release(cluster, namespace)
+        release.install(*values, seconds=seconds)
+        yield release
 
 
 def succeeded(report: StageReport) -> bool:

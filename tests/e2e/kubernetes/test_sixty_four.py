@@ -11,22 +11,18 @@ import pytest
 
 from podscale import contract
 from tests.cluster.cluster import Cluster
-from tests.cluster.fixtures import fresh_namespace
-from tests.e2e.kubernetes.release import Release, shares, succeeded
+from tests.e2e.kubernetes.release import SMALL, Release, installed, shares, succeeded
 from tests.e2e.kubernetes.sweeping import of
 from tests.e2e.terminal import says, terminal
 
 SLEEPING = {"clock": "sleep", "cpu_time_ms": 200}
-SMALL = ("resources.requests.cpu=10m", "resources.requests.memory=40Mi", "startupProbe.periodSeconds=2")
 
 
 @pytest.fixture(scope="module")
 def many(cluster: Cluster, pod_image: str, locust_image: str) -> Iterator[Release]:
     """The 64, all Ready."""
     del pod_image, locust_image
-    with fresh_namespace(cluster) as namespace:
-        release = Release(cluster, namespace)
-        release.install(*SMALL, "replicaCount=64", "readinessProbe.periodSeconds=10", seconds=300)
+    with installed(cluster, *SMALL, "replicaCount=64", seconds=300) as release:
         yield release
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from podscale.sweep import results
-from tests.e2e.kubernetes.release import CHART, QUARTER_CORE, QUICK_STOP, Release
+from tests.e2e.kubernetes.release import CHART, QUARTER_CORE, QUICK_STOP, SMALL, Release
 from tests.e2e.kubernetes.sweeping import PATIENT, SHORT, codes, stage_of, swept
 from tests.processes import wait_until
 
@@ -95,13 +95,7 @@ def test_little_of_the_time_is_lost_between_windows(shared: Release, tmp_path: P
 @pytest.mark.timeout(600)
 def test_sixty_four_sleeping_pods_do_sixty_four_times_as_much(release: Release, tmp_path: Path) -> None:
     """Pods that sleep 200 ms for each request, 10m of CPU each: the work grows with them, on two cores."""
-    release.install(
-        "resources.requests.cpu=10m",
-        "resources.requests.memory=40Mi",
-        "startupProbe.periodSeconds=2",
-        "readinessProbe.periodSeconds=10",
-        *QUICK_STOP,
-    )
+    release.install(*SMALL, *QUICK_STOP)
     # Visits go to a pod by chance: with u users for each pod, one has nothing to do in up to 1 of 1 + u moments (a
     # closed network of equal servers, doi.org/10.1287/opre.15.2.254), which 16 would already show.
     options = ("--sizes=1,4,16,64", "--stage-seconds=8", "--clock=sleep", "--cpu-time-ms=200", "--users=32")

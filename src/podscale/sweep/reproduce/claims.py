@@ -44,9 +44,9 @@ def _checked(
     ratio = _ratio(_value(claim.top, stages), _value(claim.bottom, stages))
     cost = _cost_ratio(claim, row, stages)
     equal = None if ratio is None or cost is None else ratio / cost ** FIGURES[claim.top.figure].by_cost
-    holds = _within(ratio, low, high)
+    holds = within(ratio, low, high)
     if equal is not None and cost is not None and abs(math.log(cost)) > UNEQUAL_COST:
-        holds = holds if _within(equal, low, high) == holds else None
+        holds = holds if within(equal, low, high) == holds else None
     return CheckedClaim(
         says=claim.says, ratio=ratio, low=low, high=high, holds=holds, cost_ratio=cost, ratio_at_equal_cost=equal
     )
@@ -63,7 +63,8 @@ def _cost_ratio(claim: Claim, row: Row, stages: Mapping[str, Stage]) -> float | 
     return _ratio(*(None if stage is None else cost_seconds(stage) for stage in here))
 
 
-def _within(ratio: float | None, low: float | None, high: float | None) -> bool | None:
+def within(ratio: float | None, low: float | None, high: float | None) -> bool | None:
+    """Whether a ratio keeps its bounds; None where it is not known."""
     return None if ratio is None else (low is None or ratio >= low) and (high is None or ratio <= high)
 
 
